@@ -22,8 +22,8 @@ export function createStatusReader(context: ApiContext): ReadStatus {
     wasReady ||= live.state === 'ready'
     const ftsBytes = measureFile(indexPath(mirrorPath))
     return {
-      version: context.version,
       ...live,
+      version: context.version,
       sources: db === null ? [] : listSources(db),
       ...(db === null ? EMPTY_CENSUS : census(db, now)),
       mirror: { path: mirrorPath, bytes: measureFile(mirrorPath) + ftsBytes, ftsBytes },

@@ -1,5 +1,6 @@
 import { quarterOf, UNDATED_QUARTER } from '../../mirror/sum-tables.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
 import { ONLY_MODEL } from '../../mirror/usage/usage-events.ts'
 import { sortKeyFloor } from '../../mirror/write/messages.ts'
 import { isOfMachines } from './machines.ts'
@@ -26,7 +27,7 @@ export interface MessageScope {
 const DRAFTS = `select num from chats where is_draft = 1 and message_count > 0`
 
 /** Drafts with messages. There are few. */
-export const readDrafts = (db: Mirror): number[] => db.prepare<[], number>(DRAFTS).pluck().all()
+export const readDrafts = (db: Mirror): number[] => prepared<number>(db, DRAFTS).pluck().all()
 
 const OF_PROJECTS = `(select num from chats where project in (select value from json_each(@projects)))`
 const OF_MACHINES = `(select c.num from chats c where ${isOfMachines('c', '@machines')})`
@@ -140,7 +141,7 @@ const listChats = (scope: MessageScope): string => `
 
 /** Subagents too. */
 export const readCountedChats = (db: Mirror, scope: MessageScope): CountedChat[] =>
-  db.prepare<[object], CountedChat>(listChats(scope)).all(bind(scope))
+  prepared<CountedChat>(db, listChats(scope)).all(bind(scope))
 
 /** Messages of a chat with one model in a quarter of an hour. */
 export type CountRow = readonly [
@@ -163,8 +164,7 @@ export const readCounts = (
   scope: MessageScope,
   period = bindPeriod(scope.fromMs, scope.toMs),
 ): CountRow[] =>
-  db
-    .prepare<[object], CountRow>(listCounts(scope))
+  prepared<CountRow>(db, listCounts(scope))
     .raw()
     .all({ ...bind(scope), ...period })
 
@@ -181,7 +181,7 @@ const listTools = (scope: MessageScope): string => `
 
 /** The most called first. */
 export const readTools = (db: Mirror, scope: MessageScope): ToolCount[] =>
-  db.prepare<[object], ToolCount>(listTools(scope)).all(bind(scope))
+  prepared<ToolCount>(db, listTools(scope)).all(bind(scope))
 
 const FILES_MAX = 20
 /** Failed and rejected calls touched no files. */
@@ -197,10 +197,10 @@ type FileRow = Stats['topFiles'][number]
 
 /** The files that were used most. */
 export const readFiles = (db: Mirror, scope: MessageScope): FileRow[] =>
-  db.prepare<[object], FileRow>(listFiles(scope)).all({ ...bind(scope), ...toolsByUse(db) })
+  prepared<FileRow>(db, listFiles(scope)).all({ ...bind(scope), ...toolsByUse(db) })
 
 const countWaiting = (scope: MessageScope): string => `select count(*) from uncounted m where true ${narrow(scope)}`
 
 /** How many chats wait for their calls. */
 export const readUncounted = (db: Mirror, scope: MessageScope): number =>
-  db.prepare<[object], number>(countWaiting(scope)).pluck().get(bind(scope)) ?? 0
+  prepared<number>(db, countWaiting(scope)).pluck().get(bind(scope)) ?? 0

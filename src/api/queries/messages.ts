@@ -147,7 +147,7 @@ interface Unshaped {
 
 /** The messages with these keys and their parts, in the given order. */
 export function readMessages(db: Mirror, chatId: ChatId, keys: readonly number[]): Message[] {
-  const rows = db.prepare<[string], Row & Unshaped>(MESSAGES_BY_KEY).all(JSON.stringify(keys))
+  const rows = prepared<Row & Unshaped>(db, MESSAGES_BY_KEY).all(JSON.stringify(keys))
   return rows.map(
     ({ input_tokens: input, output_tokens: output, estimated_input, estimated_output, parts, ...row }) => ({
       ...answerRow<Omit<Message, 'chatId' | 'tokens' | 'parts'>>(row),

@@ -24,8 +24,7 @@ const SOURCES = `
 
 /** All stores that were ever read, by rank: the best sources of chats first. */
 export const listSources = (db: Mirror): Status['sources'][number][] =>
-  db
-    .prepare<[], Row>(SOURCES)
+  prepared<Row>(db, SOURCES)
     .all()
     .map((row) => answerRow<Status['sources'][number]>(row))
 
@@ -107,7 +106,7 @@ const SUM_LOSSES = `
 
 /** Counts everything that `listLosses` lists. Use it wherever losses are counted, so that the numbers agree. */
 export function sumLosses(db: Mirror): LossCounts {
-  const row = db.prepare<[], Row>(SUM_LOSSES).get()
+  const row = prepared<Row>(db, SUM_LOSSES).get()
   if (row === undefined) throw new Error('an aggregate returned no row')
   return answerRow(row)
 }
@@ -232,7 +231,7 @@ export const EMPTY_CENSUS: Census = {
 /** All numbers of the mirror in `/status`. The cost grows with the mirror: use it with `cached`. */
 export function countEverything(db: Mirror): Census {
   return inSnapshot(db, () => {
-    const figures = db.prepare<[], Figures>(FIGURES).get()
+    const figures = prepared<Figures>(db, FIGURES).get()
     if (figures === undefined) throw new Error('A select without a from clause gave no row.')
     const { totalRows, nullKeys, liveRows, liveIssues, ...counts } = figures
     const issues = countIssues(db, nullKeys)
@@ -283,7 +282,7 @@ const ISSUES_BY_REASON = `
 
 /** Rows without a key cannot be recorded one by one. They are only counted. */
 function countIssues(db: Mirror, nullKeys: number): Record<string, number> {
-  const rows = db.prepare<[], { reason: string; count: number }>(ISSUES_BY_REASON).all()
+  const rows = prepared<{ reason: string; count: number }>(db, ISSUES_BY_REASON).all()
   const issues: Record<string, number> = Object.fromEntries(rows.map((row) => [row.reason, row.count]))
   if (nullKeys > 0) issues['null-key'] = (issues['null-key'] ?? 0) + nullKeys
   return issues

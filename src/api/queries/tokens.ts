@@ -2,17 +2,7 @@ import type { UsageEvent } from '../../mirror/usage/usage-events.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UNDATED_QUARTER } from '../../mirror/sum-tables.ts'
 import { ONLY_MODEL } from '../../mirror/usage/usage-events.ts'
-import {
-  type Bound,
-  bind,
-  bindPeriod,
-  COUNTED,
-  type MessageScope,
-  narrow,
-  ofUndated,
-  QUARTER_MS,
-  within,
-} from './message-sums.ts'
+import { bind, bindPeriod, COUNTED, type MessageScope, narrow, ofUndated, QUARTER_MS, within } from './message-sums.ts'
 import { isOfMachines } from './machines.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { answerRow, type Row } from './answer-row.ts'
@@ -66,9 +56,7 @@ function sumsBy(traits: readonly Trait[], scope: MessageScope): string {
 }
 
 export const readSums = (db: Mirror, traits: readonly Trait[], scope: MessageScope): MessageSum[] =>
-  db
-    .prepare<[Bound], MessageSum>(sumsBy(traits, scope))
-    .all({ ...bind(scope), ...bindPeriod(scope.fromMs, scope.toMs) })
+  prepared<MessageSum>(db, sumsBy(traits, scope)).all({ ...bind(scope), ...bindPeriod(scope.fromMs, scope.toMs) })
 
 const countOf = (scope: MessageScope): string => `
   select coalesce(sum(m.messages), 0) from (${COUNTED}) m where true ${narrow(scope)}
@@ -76,8 +64,7 @@ const countOf = (scope: MessageScope): string => `
 
 /** How many messages have no time. */
 export const countUndated = (db: Mirror, scope: MessageScope): number =>
-  db
-    .prepare<[Bound], number>(countOf(scope))
+  prepared<number>(db, countOf(scope))
     .pluck()
     .get({ ...bind(scope), ...ofUndated }) ?? 0
 
@@ -140,7 +127,7 @@ const listRecorded = (scope: MessageScope): string => `
 
 /** Messages with recorded tokens. There are few. */
 export const readRecorded = (db: Mirror, scope: MessageScope): RecordedMessage[] =>
-  db.prepare<[Bound], RecordedMessage>(listRecorded(scope)).all(bind(scope))
+  prepared<RecordedMessage>(db, listRecorded(scope)).all(bind(scope))
 
 /** Its time is that of its last activity, its model the only one that its messages name. */
 export interface ChatRecord extends LedgerItem {
@@ -168,7 +155,7 @@ const listChatRecords = (scope: MessageScope): string => `
 
 /** Values of chats rather than messages: cents and context size, by the time of the chat's last activity. */
 export const readChatRecords = (db: Mirror, scope: MessageScope): ChatRecord[] =>
-  db.prepare<[Bound], ChatRecord>(listChatRecords(scope)).all(bind(scope))
+  prepared<ChatRecord>(db, listChatRecords(scope)).all(bind(scope))
 
 /** Its chat is null if none was found. */
 export type ImportedEvent = LedgerItem &
@@ -184,7 +171,7 @@ const listEvents = (scope: MessageScope): string => `
 
 /** Rows of imported usage files, by time. */
 export const readEvents = (db: Mirror, scope: MessageScope): ImportedEvent[] =>
-  db.prepare<[Bound], ImportedEvent>(listEvents(scope)).all(bind(scope))
+  prepared<ImportedEvent>(db, listEvents(scope)).all(bind(scope))
 
 /** A record replaces the estimate that was made before it. */
 const OF_CHAT = `

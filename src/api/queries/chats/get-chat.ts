@@ -1,5 +1,6 @@
 import type { ChatId } from '../../../model/ids.ts'
 import type { Mirror } from '../../../mirror/open.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { answerRow, type Row } from '../answer-row.ts'
 import { readChats } from './list-chats.ts'
 import { inSnapshot } from '../snapshot.ts'
@@ -13,7 +14,7 @@ const CHAT_NUM = `select num from chats where id = ?`
 
 /** The row number of a chat, for other queries; null if no chat has this id. */
 export function findChatNum(db: Mirror, id: ChatId): number | null {
-  return db.prepare<[string], number>(CHAT_NUM).pluck().get(id) ?? null
+  return prepared<number>(db, CHAT_NUM).pluck().get(id) ?? null
 }
 
 /** One chat with its files, tools and subagents; null if no chat has this id. */
@@ -27,7 +28,7 @@ export function getChat(db: Mirror, id: ChatId): ChatDetail | null {
       ...countActs(db, num),
       tokens: sumTokens(db, num),
       children: readRefs(db, chat.childChatIds),
-      alternatives: readRefs(db, db.prepare<[number], ChatId>(ALTERNATIVES).pluck().all(num)),
+      alternatives: readRefs(db, prepared<ChatId>(db, ALTERNATIVES).pluck().all(num)),
     }
   })
 }
@@ -49,8 +50,7 @@ const CHAT_REFS = `
 `
 
 const readRefs = (db: Mirror, ids: readonly ChatId[]): ChatRef[] =>
-  db
-    .prepare<[string], Row>(CHAT_REFS)
+  prepared<Row>(db, CHAT_REFS)
     .all(JSON.stringify(ids))
     .map((row) => answerRow<ChatRef>(row))
 
@@ -87,7 +87,7 @@ function countActs(db: Mirror, chatNum: number): Pick<ChatDetail, 'files' | 'too
     if (how !== null) for (const path of new Set(paths)) use(path, how)
   }
   // One body at a time: a long chat has tens of megabytes of tool output, which are not needed here.
-  for (const parts of db.prepare<[number], string>(THREAD_PARTS).pluck().iterate(chatNum)) {
+  for (const parts of prepared<string>(db, THREAD_PARTS).pluck().iterate(chatNum)) {
     for (const part of parseParts(parts)) {
       if (part.kind === 'attachment') use(part.path, 'attached')
       if (part.kind === 'tool') call(part)

@@ -95,7 +95,7 @@ export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> & { 
     const scores = readScores(db, request)
     if (fromMs === null && toMs === null) return listPage(db, request, scores)
     const others = bindFilter({ ...request, fromMs: null, toMs: null }, scores)
-    const undated = db.prepare<[object], number>(COUNT_UNDATED).pluck().get(others) ?? 0
+    const undated = prepared<number>(db, COUNT_UNDATED).pluck().get(others) ?? 0
     return { ...listPage(db, request, scores), undated }
   })
 }
@@ -133,8 +133,7 @@ function listByScore(db: Mirror, request: ChatListRequest, scores: ReadonlyMap<n
   return { items: readChats(db, ranked.slice(offset, offset + limit)), total: ranked.length, limit, offset }
 }
 
-const countChats = (db: Mirror, filter: object): number =>
-  db.prepare<[object], number>(COUNT_CHATS).pluck().get(filter) ?? 0
+const countChats = (db: Mirror, filter: object): number => prepared<number>(db, COUNT_CHATS).pluck().get(filter) ?? 0
 
 function bindFilter(filter: ChatFilter, scores: ReadonlyMap<number, number> | null): object {
   const { fromMs, toMs, idPrefix, archived, deleted } = filter
@@ -216,8 +215,7 @@ const CHATS_BY_NUM = `
 
 /** The chats of these row numbers, in the given order. Unknown numbers are left out. */
 export const readChats = (db: Mirror, nums: readonly number[]): Chat[] =>
-  db
-    .prepare<[string], Row>(CHATS_BY_NUM)
+  prepared<Row>(db, CHATS_BY_NUM)
     .all(JSON.stringify(nums))
     .map((row) => answerRow<Chat>(row, ['project', 'worktree', 'models', 'childChatIds', 'contextTokens', 'machine']))
 
@@ -234,6 +232,6 @@ export interface NamedChat {
 
 /** Chats by number. */
 export function readNamedChats(db: Mirror, nums: readonly number[]): ReadonlyMap<number, NamedChat> {
-  const rows = db.prepare<[string], Row & { readonly num: number }>(NAMED_CHATS).all(JSON.stringify(nums))
+  const rows = prepared<Row & { readonly num: number }>(db, NAMED_CHATS).all(JSON.stringify(nums))
   return new Map(rows.map(({ num, ...row }) => [num, answerRow<NamedChat>(row, ['project'])]))
 }

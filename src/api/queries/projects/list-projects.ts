@@ -28,7 +28,7 @@ export function listProjects(db: Mirror, request: PageRequest): Page<Project> {
 
 /** How many projects are listed in all. */
 export function countProjects(db: Mirror): number {
-  return db.prepare<[], number>(COUNT_PROJECTS).pluck().get() ?? 0
+  return prepared<number>(db, COUNT_PROJECTS).pluck().get() ?? 0
 }
 
 /** Counts the chats that are listed by default. Messages of subagents count too, because they are work on the project. */
@@ -69,8 +69,7 @@ function isListed(chats: string): string {
 
 /** Projects by last activity, unknown last, then by name. @param request `id` selects one project, listed or not */
 export const readProjects = (db: Mirror, request: { id: string | null; limit: number; offset: number }): Project[] =>
-  db
-    .prepare<[object], Row>(PROJECTS)
+  prepared<Row>(db, PROJECTS)
     .all(request)
     .map((row) => answerRow<Project>(row, ['remote', 'workspaceIds']))
 
@@ -157,7 +156,7 @@ const NAMED_PROJECTS = `select num, id, name from projects`
 
 /** All projects, by number. */
 export function readNamedProjects(db: Mirror): ReadonlyMap<number, ProjectRef> {
-  const rows = db.prepare<[], ProjectRef & { readonly num: number }>(NAMED_PROJECTS).all()
+  const rows = prepared<ProjectRef & { readonly num: number }>(db, NAMED_PROJECTS).all()
   return new Map(rows.map(({ num, ...named }) => [num, named]))
 }
 
