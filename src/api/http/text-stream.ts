@@ -9,10 +9,17 @@ const PIECE_LENGTH = 256 * 1024
  * @param onFault called with an error that ends the text early. The connection is then reset, so that the client does
  * not take a part for the whole
  */
-export const textStream = (
-  stretches: Iterable<string>,
-  onFault: (error: unknown) => void,
-): ReadableStream<Uint8Array> => ReadableStream.from(piecesOf(stretches, onFault))
+export function textStream(stretches: Iterable<string>, onFault: (error: unknown) => void): ReadableStream<Uint8Array> {
+  const pieces = piecesOf(stretches, onFault)
+  return new ReadableStream({
+    async pull(stream) {
+      const { done, value } = await pieces.next()
+      if (done === true) stream.close()
+      else stream.enqueue(value)
+    },
+    cancel: async () => void (await pieces.return(undefined)),
+  })
+}
 
 async function* piecesOf(stretches: Iterable<string>, onFault: (error: unknown) => void): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
