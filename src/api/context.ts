@@ -82,14 +82,11 @@ export interface ApiContext {
   /** Runs a pass now. Resolves when it is done. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
   /** Imports a file from Cursor's dashboard. @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if it cannot be read */
-  importUsage?(text: string): Promise<UsageImport>
-  /** Missing if this process cannot write to the mirror. */
-  mergeProjects?(order: MergeOrder): Promise<{ readonly chats: number }>
+  importUsage(text: string): Promise<UsageImport>
+  mergeProjects(order: MergeOrder): Promise<{ readonly chats: number }>
   readonly archives: ArchiveActs
-  /** Missing if this process cannot write to the mirror. */
-  readonly purging?: PurgeActs
-  /** Missing if this process cannot write to the mirror. */
-  readonly hub?: HubActs
+  readonly purging: PurgeActs
+  readonly hub: HubActs
   /** @returns the function that ends the subscription */
   subscribe(listener: (event: DaemonEvent) => void): () => void
   /** Called with every error that was answered with a 500. */

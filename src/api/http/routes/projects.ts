@@ -123,7 +123,6 @@ const isOwn = ({ owner }: OwnedProject): boolean => owner === null
 
 /** @throws Problem 400 unless each name fits one project */
 async function answerMerge(body: z.output<typeof mergeBody>, api: Api): Promise<MergeAnswer> {
-  if (api.mergeProjects === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
   if (body.undo) {
     const old = theOnly(api, 'old', body.old, ({ how }) => how === 'merged')
     if (old.owner === null) throw new Error('a merged project has no owner')

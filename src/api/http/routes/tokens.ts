@@ -45,7 +45,6 @@ export const tokenRoutes = [
     answer: importAnswer,
     handle: async ({ c }, api) => {
       const text = await readCsvBody(c)
-      if (api.importUsage === undefined) throw new Problem(503, 'not-here', 'This process cannot import usage files.')
       const { firstUnmatched, ...outcome } = await api.importUsage(text)
       return { ...outcome, firstUnmatched: firstUnmatched.map(formatUnmatched) }
     },
