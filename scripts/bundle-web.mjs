@@ -1,8 +1,4 @@
-// Builds the page into dist/web with Vite and compresses each file once, so that the daemon never compresses. Returns the
-// paths of all bundled modules.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+// Builds the page into dist/web with Vite. Returns the paths of all bundled modules.
 import { build } from 'vite'
 
 export async function bundleWeb(root, outDir) {
@@ -23,12 +19,5 @@ export async function bundleWeb(root, outDir) {
       reportCompressedSize: false,
     },
   })
-  const assets = join(outDir, 'assets')
-  for (const name of readdirSync(assets)) {
-    const bytes = readFileSync(join(assets, name))
-    writeFileSync(join(assets, `${name}.gz`), gzipSync(bytes, { level: 9 }))
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
-    writeFileSync(join(assets, `${name}.br`), brotliCompressSync(bytes, { params }))
-  }
   return output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
 }

@@ -5,37 +5,18 @@ import type { Histories } from '../model/commit.ts'
 import type { ArchiveActs, PurgeReport } from './answers/archives.ts'
 import type { HubActs } from './answers/hub.ts'
 import type { PurgeScope } from '../mirror/purge/scope.ts'
-import type { Progress, Resources, DaemonState, SyncOutcome } from './answers/status.ts'
+import type { Status, SyncOutcome } from './answers/status.ts'
 
 /** The state of the running daemon. */
-export interface LiveState {
-  readonly state: DaemonState
-  /** Why it is degraded, or not ready yet. */
-  readonly reasons: readonly string[]
-  readonly uptimeMs: number
-  readonly progress: Progress | null
+export interface LiveState extends Pick<Status, 'state' | 'reasons' | 'uptimeMs' | 'progress' | 'resources' | 'lagMs'> {
   /** Whether everything that existed at its start has been read. Missing without a daemon. */
   readonly wasAllRead?: boolean
-  readonly resources: Resources
-  /** Time from a commit seen in a source until it is searchable; null before the first one. */
-  readonly lagMs: number | null
   readonly mirrorPath: string
 }
 
 export interface DaemonEvent {
   readonly type: 'status' | 'chat' | 'message' | 'loss' | 'archive'
   readonly data: Readonly<Record<string, unknown>>
-}
-
-/** A file that the user downloaded from Cursor's dashboard. */
-export interface UsageFileText {
-  readonly text: string
-  /** IANA name of the zone of times that have none. */
-  readonly timeZone: string
-}
-
-export interface UsageOutcome extends UsageImport {
-  readonly unknownColumns: readonly string[]
 }
 
 /** Lets the chats of a project belong to another one. */
@@ -55,12 +36,10 @@ export interface Access {
   allowedHosts(): ReadonlySet<string>
 }
 
-/** A file of the built page, with its compressed forms. */
-export interface PageAsset {
+/** A file of the built page. */
+interface PageAsset {
   readonly type: string
   readonly body: Uint8Array<ArrayBuffer>
-  readonly gzip: Uint8Array<ArrayBuffer> | null
-  readonly brotli: Uint8Array<ArrayBuffer> | null
 }
 
 export interface PageFiles {
@@ -102,15 +81,12 @@ export interface ApiContext {
   readonly histories: Histories
   /** Runs a pass now. Resolves when it is done. */
   sync(options: { full: boolean }): Promise<SyncOutcome>
-  /** Imports a usage file. @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if it cannot be read */
-  importUsage?(file: UsageFileText): Promise<UsageOutcome>
-  /** Missing if this process cannot write to the mirror. */
-  mergeProjects?(order: MergeOrder): Promise<{ readonly chats: number }>
+  /** Imports a file from Cursor's dashboard. @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if it cannot be read */
+  importUsage(text: string): Promise<UsageImport>
+  mergeProjects(order: MergeOrder): Promise<{ readonly chats: number }>
   readonly archives: ArchiveActs
-  /** Missing if this process cannot write to the mirror. */
-  readonly purging?: PurgeActs
-  /** Missing if this process cannot write to the mirror. */
-  readonly hub?: HubActs
+  readonly purging: PurgeActs
+  readonly hub: HubActs
   /** @returns the function that ends the subscription */
   subscribe(listener: (event: DaemonEvent) => void): () => void
   /** Called with every error that was answered with a 500. */

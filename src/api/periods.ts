@@ -138,8 +138,6 @@ function attempt<Value>(parse: () => Value): Value | null {
 export const bucketUnits = ['day', 'week', 'month'] as const
 export type BucketUnit = (typeof bucketUnits)[number]
 
-/** The most buckets in one answer. Without a limit, one message with a wrong year would give a century of days. */
-export const BUCKETS_MAX = 10_000
 const DAY_MS = 86_400_000
 
 /** The number of a local day, 0 for 1 January 1970. @param localMs from `ZoneOffsets.toLocalMs` */
@@ -156,16 +154,6 @@ export function firstDayOf(day: number, unit: BucketUnit): number {
   if (unit === 'day') return day
   if (unit === 'week') return day - weekdayOf(day)
   return day - new Date(day * DAY_MS).getUTCDate() + 1
-}
-
-/** The number of buckets from one to another. @param first and last: the first days of the buckets, as from `firstDayOf` */
-export function bucketsBetween(first: number, last: number, unit: BucketUnit): number {
-  return unit === 'month' ? monthNumber(last) - monthNumber(first) : (last - first) / (unit === 'week' ? 7 : 1)
-}
-
-const monthNumber = (day: number): number => {
-  const date = new Date(day * DAY_MS)
-  return date.getUTCFullYear() * 12 + date.getUTCMonth()
 }
 
 /** The first day of the next bucket. */

@@ -1,4 +1,4 @@
-import type { ApiContext, DaemonEvent, MergeOrder, UsageFileText } from '../api/context.ts'
+import type { ApiContext, DaemonEvent, MergeOrder } from '../api/context.ts'
 import type { SyncOutcome } from '../api/answers/status.ts'
 import type { Ask, Question } from '../api/questions.ts'
 import { Histories } from '../git/histories.ts'
@@ -89,7 +89,7 @@ export function openEngine(settings: Settings, context: EngineContext) {
       now: () => context.now(),
       ask,
       sync,
-      importUsage: (file: UsageFileText) => writer.act('importUsage', file),
+      importUsage: (text: string) => writer.act('importUsage', text),
       mergeProjects: (order: MergeOrder) => writer.act('merge', order),
       get histories() {
         return (histories ??= new Histories(realSurroundings().env))

@@ -48,7 +48,7 @@ function* rewritten(db: Mirror, lines: Iterable<string>, chat: PushableChat, pac
     } else if (masking === null && without.length === 0) yield line
     else {
       const message = JSON.parse(line) as ArchivedMessage
-      const masked = masking === null ? message : { ...message, parts: masking.maskAtOnce(message.parts) }
+      const masked = masking === null ? message : { ...message, parts: masking.mask(message.parts) }
       if (!without.includes(message.id)) yield `${JSON.stringify(masked)}\n`
     }
     isFirst = false
@@ -67,5 +67,5 @@ function firstLine(given: ArchivedChat, chat: PushableChat, masking: Masking | n
   }
   if (masking === null) return facts
   const { title, name, summary, todos, branch, evidence } = facts
-  return { ...facts, ...masking.maskAtOnce({ title, name, summary, todos, branch, evidence }) }
+  return { ...facts, ...masking.mask({ title, name, summary, todos, branch, evidence }) }
 }

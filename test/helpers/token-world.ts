@@ -47,19 +47,10 @@ export class TokenWorld {
     return tokensAnswer.parse(await (await this.ask(query)).json())
   }
 
-  /** Rows of the CSV by column name. Cells must not contain a comma or a quote. */
-  async csv(query = '?'): Promise<Record<string, string>[]> {
-    const text = await (await this.ask(`${query}&as=csv`)).text()
-    const [head = [], ...rows] = text.split('\r\n').map((line) => line.split(/,(?! )/))
-    return rows
-      .filter((cells) => cells.length > 1)
-      .map((cells) => Object.fromEntries(head.map((name, at) => [name.replaceAll('"', ''), cells[at] ?? ''])))
-  }
-
   async import(csv: string): Promise<unknown> {
     const head = { host: HOST, 'content-type': 'text/csv' }
     const sent = { method: 'POST', body: csv, headers: head }
-    return (await this.#app.request('/api/tokens/import?tz=UTC', sent)).json()
+    return (await this.#app.request('/api/tokens/import', sent)).json()
   }
 
   remove(): void {

@@ -126,14 +126,13 @@ test('merges follow each other, and each one is undone alone', async () => {
 test('what fits no project, or several, is refused with what would be right', async () => {
   const refusal = async (...given: Parameters<typeof merge>): Promise<string> =>
     String(await merge(...given).catch((error: unknown) => error))
-  expect(await refusal('shop', 'other')).toContain('fits 2 projects. Give a path: /new/shop, /old/shop')
+  expect(await refusal('shop', 'other')).toContain('fits /new/shop; /old/shop')
   expect(await refusal('nowhere', 'other')).toContain('names no project: nowhere. List them with: cursordex projects')
   expect(await refusal('other', '/code/other')).toContain('is the same project')
   expect(await refusal('other')).toContain('must be the name, path or id of a project')
-  expect(await refusal('other', undefined, true)).toContain('names no such merge: other. Nothing is merged')
+  expect(await refusal('other', undefined, true)).toContain('must name one project')
   await merge('/old/shop', '/new/shop')
-  expect(await refusal('/old/shop', 'other')).toContain('belongs to /new/shop already')
-  expect(await refusal('other', undefined, true)).toContain('Merged are /old/shop into /new/shop')
+  expect(await refusal('/old/shop', 'other')).toContain('/old/shop, which belongs to /new/shop')
   expect(await places()).toEqual(MERGED)
 })
 

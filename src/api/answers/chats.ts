@@ -80,7 +80,7 @@ const chatFile = z.object({
 })
 export type ChatFile = s.Answer<typeof chatFile>
 
-const toolCount = z.object({
+export const toolCount = z.object({
   name: s.text,
   calls: s.says(s.count, 'All calls, in any state.'),
   errors: s.count,
@@ -110,7 +110,6 @@ export const chatAnswer = z.extend(chat, {
   children: s.says(z.array(chatRef), 'Those of childChatIds that are in the mirror.'),
   alternatives: s.says(z.array(chatRef), 'Chats in which Cursor ran the same prompt beside this one (best of N).'),
 })
-export type ChatTokens = ChatDetail['tokens']
 export type ChatDetail = s.Answer<typeof chatAnswer>
 
 /** Why a chat may have led to a commit. */

@@ -44,7 +44,6 @@ const counts = z.object({
     'Messages, including orphans, that Cursor deleted and the mirror still has. A chat that was deleted as a whole is one loss, but all of its messages count here.',
   ),
 })
-export type Counts = s.Answer<typeof counts>
 
 const coverage = z.object({
   rows: s.says(s.count, 'Rows in the sources.'),
@@ -53,7 +52,6 @@ const coverage = z.object({
   issues: s.says(s.count, 'Unreadable rows, including rows without a key.'),
   noise: s.says(s.count, 'The other rows of the stores: they belong to no chat.'),
 })
-export type Coverage = s.Answer<typeof coverage>
 
 const resources = z.object({
   rssBytes: s.count,

@@ -16,8 +16,6 @@ const imported = z.object({
   total: s.says(s.maybeCount, 'The total in the row, or else the sum of its parts.'),
   events: s.count,
 })
-/** Sums over rows of imported files; null if no row has the number. */
-export type ImportedTokens = s.Answer<typeof imported>
 
 /** How full the context of each chat was at its last activity. This is a state, not a sum of used tokens. */
 const snapshot = z.object({ tokens: s.count, chats: s.count })
@@ -61,15 +59,8 @@ export const tokensAnswer = z.object({
   rows: s.says(z.array(tokensRow), 'By time the oldest first, else the one with the most messages.'),
   rowsTotal: s.says(s.count, 'How many rows there are, including those beyond the limit.'),
   omitted: s.says(
-    z.nullable(
-      z.object({
-        rows: s.count,
-        from: s.says(s.maybeText, 'The first date of the rows that were left out, if rows are by time.'),
-        to: s.says(s.maybeText, 'The last one.'),
-        note: s.says(s.text, 'The same as a sentence.'),
-      }),
-    ),
-    'What the limit left out: the oldest rows by time, else those with the fewest messages. Null if nothing.',
+    s.maybeText,
+    'What the limit left out, as a sentence: the oldest rows by time, else those with the fewest messages.',
   ),
   totals: s.says(tokenSources, 'Of all rows, also those beyond the limit.'),
   undated: s.says(
@@ -92,6 +83,5 @@ export const importAnswer = z.object({
   unmatched: s.says(s.count, 'New rows that no chat, or several chats, fit in time and model.'),
   already: s.says(s.count, 'Rows that were already imported from an earlier file.'),
   rematched: s.says(s.count, 'Rows of earlier files whose chat was found only now.'),
-  unknownColumns: s.texts,
 })
 export type ImportAnswer = s.Answer<typeof importAnswer>

@@ -24,7 +24,6 @@ export interface ChatFile {
   readonly name: string
   readonly contentType: string
   readonly contentSecurityPolicy?: string
-  /** An empty piece is a pause, in which the caller can do other work. */
   readonly text: Iterable<string>
 }
 
@@ -35,7 +34,7 @@ export function exportChat(db: Mirror, id: ChatId, wanted: Wanted): ChatFile | n
   if (found === undefined) return null
   const { as, includeOrphans, masking } = wanted
   const { extension, write, ...headers } = exporters[as]
-  const chat = masking?.maskAtOnce(found) ?? found
+  const chat = masking?.mask(found) ?? found
   const stamp = masking === null ? wanted.stamp : { ...wanted.stamp, masked: () => masking.counts }
   // The title is part of the name.
   return {
@@ -51,16 +50,8 @@ function* piecesOf(
   masking: Masking | null,
 ): Generator<string> {
   yield head
-  for (const each of messages) yield* message(masking === null ? each : yield* pausing(masking.mask(each)))
+  for (const each of messages) yield* message(masking === null ? each : masking.mask(each))
   yield end()
-}
-
-function* pausing<Result>(steps: Generator<void, Result>): Generator<string, Result> {
-  for (;;) {
-    const step = steps.next()
-    if (step.done === true) return step.value
-    yield ''
-  }
 }
 
 /** How many messages are in memory at once. */

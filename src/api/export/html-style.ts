@@ -4,12 +4,11 @@ export const EXPORT_STYLE = `
 :root {
   color-scheme: light dark;
   --ground: #fff; --ink: #1f2328; --soft: #59636e; --line: #d8dee4; --user: #f0f5fb; --mark: #0969da; --code: #f6f8fa;
-  --bad: #b3261e;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #14171c; --ink: #dfe4ea; --soft: #929ba6; --line: #333a43; --user: #1c2430; --mark: #6cb1ff;
-    --code: #1d2127; --bad: #ff8b80;
+    --code: #1d2127;
   }
 }
 * { box-sizing: border-box }
@@ -33,23 +32,17 @@ article > header > h2 { margin: 0; color: var(--ink); font-size: 1rem }
 article > header > a { margin-left: auto; text-decoration: none }
 article > header > a:hover, article > header > a:focus-visible { color: var(--mark); text-decoration: underline }
 .text { white-space: pre-wrap; overflow-wrap: anywhere }
-.text, article > details, article > figure, article > ul, article > p { margin: .6rem 0 0 }
+.text, article > details, article > p { margin: .6rem 0 0 }
 pre, code { font-family: ui-monospace, 'SFMono-Regular', Menlo, Consolas, monospace }
 code { font-size: .88em; overflow-wrap: anywhere }
 pre {
   margin: .4rem 0; padding: .7rem .9rem; border-radius: .4rem; background: var(--code); border: 1px solid var(--line);
   font-size: .84rem; line-height: 1.5; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4;
 }
-figcaption, .name { color: var(--soft); font-size: .85rem; overflow-wrap: anywhere }
+.name { color: var(--soft); font-size: .85rem; overflow-wrap: anywhere }
 details { padding: .35rem .8rem; border: 1px solid var(--line); border-radius: .4rem; font-size: .92rem }
 summary { cursor: pointer; overflow-wrap: anywhere }
 details[open] > summary { margin-bottom: .5rem }
-.soft { color: var(--soft) }
-.bad { color: var(--bad) }
-pre.bad { border-color: var(--bad) }
-.thinking .text { color: var(--soft) }
-ul.todo { padding: 0; list-style: none }
-ul.todo .done { color: var(--soft); text-decoration: line-through }
 @media print {
   body { max-width: none; padding: 0 }
   details:not([open])::details-content { content-visibility: visible; display: block; height: auto }

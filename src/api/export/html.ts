@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Json } from '../../model/json.ts'
-import type { AttachmentPart, CodePart, Part, TextPart, ThinkingPart, TodoPart, ToolPart } from '../../model/part.ts'
+import type { Part } from '../../model/part.ts'
 import { stretchesOf } from '../../text/passages/spoken-texts.ts'
 import { durationText, isDone, payloadText, todoMark } from '../../shared/part.ts'
 import { chatFacts, maskedSentence, messageMarks, messageTime, roleName, type FileWriter } from './facts.ts'
@@ -63,35 +62,63 @@ function anchorOf({ id, position }: Message): string {
   return position === null ? `orphan-${hash.slice(0, 12)}` : `m${position}-${hash.slice(0, 8)}`
 }
 
+/** Text as text. What is long and seldom read is folded under its name. */
 function htmlOf(part: Part): string {
   switch (part.kind) {
     case 'text':
-      return textOf(part)
+      return textOf(part.text)
     case 'thinking':
-      return thinkingOf(part)
-    case 'code':
-      return codeOf(part)
-    case 'tool':
-      return toolOf(part)
-    case 'attachment':
-      return attachmentOf(part)
-    case 'todo':
-      return todosOf(part)
-    case 'plan':
-    case 'summary': {
-      const name = part.kind === 'summary' ? 'Summary' : `Plan${part.title === null ? '' : `: ${part.title}`}`
-      return `<p class="name">${htmlText(name)}</p>\n${textOf({ kind: 'text', text: part.text })}`
+      return folded(['Thinking', part.durationMs === null ? '' : durationText(part.durationMs)], textOf(part.text))
+    case 'tool': {
+      const payloads = [
+        ['Input', part.input] as const,
+        ['Output', part.output] as const,
+        ['Error', part.error] as const,
+      ]
+      const shown = payloads.map(([name, payload]) => [name, payloadText(payload)?.text ?? ''] as const)
+      const body = shown.map(([name, text]) => (text === '' ? '' : named([name]) + block(text))).join('')
+      return folded([part.name, part.status, part.paths.join(', ')], body)
     }
+    case 'attachment': {
+      const cap = part.cappedFrom === undefined ? '' : `(its beginning, of ${part.cappedFrom} bytes)`
+      const name = ['Attachment:', part.path, cap]
+      return part.text === null ? named(name) : folded(name, block(part.text))
+    }
+    case 'code':
+      return named([part.path ?? '', part.language ?? '']) + block(part.text)
+    case 'todo':
+      return block(
+        part.items
+          .map((item) => `${isDone(item) ? '☑' : '☐'} ${item.content} ${todoMark(item) ?? ''}`.trimEnd())
+          .join('\n'),
+      )
+    case 'plan':
+    case 'summary':
+      return named(part.kind === 'summary' ? ['Summary'] : ['Plan', part.title ?? '']) + textOf(part.text)
     default:
-      return `<p class="name bad">Error</p>\n${block(part.text, 'bad')}`
+      return named(['Error']) + block(part.text)
   }
 }
 
-/** Markdown as it was written, with its code highlighted. */
-function textOf({ text }: TextPart): string {
+/** What a part is called; nothing if nothing is known. */
+const namesOf = (names: readonly string[]): string => htmlText(names.filter((name) => name !== '').join(' '))
+const named = (names: readonly string[]): string => {
+  const text = namesOf(names)
+  return text === '' ? '' : `<p class="name">${text}</p>\n`
+}
+const folded = (names: readonly string[], body: string): string =>
+  `<details>\n<summary>${namesOf(names)}</summary>\n${body}</details>\n`
+
+/** Markdown as it was written, its blocks of code apart. */
+function textOf(text: string): string {
   const lines = text.replaceAll('\r\n', '\n')
   const stretches = stretchesOf(lines) ?? [{ start: 0, end: lines.length, isCode: false }]
-  return stretches.map(({ start, end, isCode }) => (isCode ? fenced : prose)(lines.slice(start, end))).join('')
+  return stretches
+    .map(({ start, end, isCode }) => {
+      const each = lines.slice(start, end)
+      return isCode ? block(each.replace(/\n$/u, '')) : prose(each)
+    })
+    .join('')
 }
 
 function prose(text: string): string {
@@ -101,59 +128,8 @@ function prose(text: string): string {
   return `<div class="text" dir="auto">${html}</div>\n`
 }
 
-/** A code block with its fences in a softer colour. */
-function fenced(text: string): string {
-  const html = htmlText(text.replace(/\n$/u, ''))
-    .replace(/^[^\n]*/u, '<span class="soft">$&</span>')
-    .replace(/\n([ \t>]*(?:`{3,}|~{3,})[ \t]*)$/u, '\n<span class="soft">$1</span>')
-  return `<pre>\n${html}</pre>\n`
-}
-
-function thinkingOf({ text, durationMs }: ThinkingPart): string {
-  const took = durationMs === null ? '' : ` <span class="soft">${durationText(durationMs)}</span>`
-  return `<details class="thinking">\n<summary>Thinking${took}</summary>\n${prose(text)}</details>\n`
-}
-
-function codeOf({ text, language, path }: CodePart): string {
-  const names = [path, language].filter((name) => name !== null && name !== '').map((name) => htmlText(String(name)))
-  const caption = names.length === 0 ? '' : `<figcaption>${names.join(' · ')}</figcaption>\n`
-  return `<figure>\n${caption}${block(text)}</figure>\n`
-}
-
-function toolOf(tool: ToolPart): string {
-  const tone = tool.status === 'completed' || tool.status === 'running' ? 'soft' : 'bad'
-  const paths = tool.paths.length === 0 ? '' : ` <span class="soft">${htmlText(tool.paths.join(', '))}</span>`
-  const head = `<code>${htmlText(tool.name)}</code> <span class="${tone}">${tool.status}</span>${paths}`
-  const body = `${payloadOf('Input', tool.input)}${payloadOf('Output', tool.output)}${payloadOf('Error', tool.error, 'bad')}`
-  return `<details class="tool">\n<summary>${head}</summary>\n${body}</details>\n`
-}
-
-function payloadOf(name: string, payload: Json, tone?: string): string {
-  const shown = payloadText(payload)
-  return shown === null ? '' : `<div class="name">${name}</div>\n${block(shown.text, tone)}`
-}
-
-function attachmentOf({ path, text, cappedFrom }: AttachmentPart): string {
-  const cap = cappedFrom === undefined ? '' : ` <span class="soft">its beginning, of ${cappedFrom} bytes</span>`
-  const name = `Attachment: <code>${htmlText(path)}</code>${cap}`
-  if (text === null) return `<p class="name">${name}</p>\n`
-  return `<details>\n<summary>${name}</summary>\n${block(text)}</details>\n`
-}
-
-function todosOf({ items }: TodoPart): string {
-  const lines = items.map((item) => {
-    const mark = todoMark(item)
-    const state = mark === null ? '' : ` <span class="soft">${htmlText(mark)}</span>`
-    const [box, tone] = isDone(item) ? ['☑', ' class="done"'] : ['☐', '']
-    return `<li>${box} <span${tone}>${htmlText(item.content)}</span>${state}</li>\n`
-  })
-  return `<ul class="todo">\n${lines.join('')}</ul>\n`
-}
-
 /** HTML parsers drop the first line feed after `<pre>`, so one is added. */
-function block(text: string, tone?: string): string {
-  return `<pre${tone === undefined ? '' : ` class="${tone}"`}>\n${htmlText(text)}</pre>\n`
-}
+const block = (text: string): string => `<pre>\n${htmlText(text)}</pre>\n`
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',

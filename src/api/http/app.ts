@@ -43,8 +43,8 @@ export function createApp(context: ApiContext): Hono {
   app.onError(answerError)
   app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
 
-  app.use(countRequests(metrics.loaded, patternOf), compressJson(), securityHeaders())
-  app.use(guard(context.access), refuseMalformedPaths(), limitBodies())
+  app.use(countRequests(metrics.loaded, patternOf), compressAnswers(), securityHeaders())
+  app.use(guard(context.access), limitBodies())
   for (const path of READ_FROM_MIRROR) app.use(path, warnOfUnread(context))
   // Without the guard, for who has passed it.
   const guarded = new Hono({ getPath: rawPath }).onError(answerError)
@@ -64,10 +64,14 @@ export function createApp(context: ApiContext): Hono {
   return app
 }
 
-/** JSON for clients of other machines. On this machine, compressing takes longer than sending. */
-function compressJson(): MiddlewareHandler {
-  const compressed = compress({ encoding: 'gzip', contentTypeFilter: /^application\/(?:problem\+)?json/ })
-  return (c, next) => (isLoopbackHost(c.req.header('host') ?? '') ? next() : compressed(c, next))
+/** The page's files, and JSON for clients of other machines. On this machine, compressing takes longer than sending. */
+function compressAnswers(): MiddlewareHandler {
+  const files = compress({ encoding: 'gzip', contentTypeFilter: /^(?:text\/(?:javascript|css)|image\/svg)/ })
+  const json = compress({ encoding: 'gzip', contentTypeFilter: /^application\/(?:problem\+)?json/ })
+  return (c, next) => {
+    if (fits(ASSET_PATH, c.req.path)) return files(c, next)
+    return isLoopbackHost(c.req.header('host') ?? '') ? next() : json(c, next)
+  }
 }
 
 /** @param host as in the Host header */
@@ -102,29 +106,7 @@ function missing(path: string): Problem {
  * The path as it was sent, still percent-encoded. Routes are matched against it, so that `%2F` in an id is no separator
  * and the router decodes each parameter once.
  */
-export function rawPath(request: Request): string {
-  return new URL(request.url).pathname
-}
-
-/** Refuses malformed percent-encoding, which the router would pass on undecoded. @throws Problem 400 */
-export function refuseMalformedPaths(): MiddlewareHandler {
-  return async (c, next) => {
-    if (!isWellFormed(rawPath(c.req.raw))) {
-      throw new Problem(400, 'bad-encoding', 'The path contains a percent sign that encodes nothing.')
-    }
-    await next()
-  }
-}
-
-function isWellFormed(path: string): boolean {
-  try {
-    // The result is used, because a bundler removes a call whose result is unused.
-    return decodeURIComponent(path).length > 0
-  } catch (error) {
-    if (error instanceof URIError) return false
-    throw error
-  }
-}
+const rawPath = (request: Request): string => new URL(request.url).pathname
 
 /** Calls a route of this app: the client of `/mcp` has already passed the guard. */
 type Ask = (path: string) => Response | Promise<Response>

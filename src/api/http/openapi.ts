@@ -187,7 +187,6 @@ const parameterSentences: Readonly<Record<string, string>> = {
   withoutActive: 'Leaves out chats that were active in the last ten minutes.',
   bucket: 'The unit of the series.',
   groupBy: 'What a row is made for.',
-  prices: 'Whether recorded tokens are priced. True by default.',
   id: 'The id, percent-encoded.',
   name: 'The name of the archive, percent-encoded, or newest.',
   scope: 'Which chats are archived: a search, or null for everything.',

@@ -157,31 +157,21 @@ function toBadParameter(issue: z.core.$ZodIssue): BadParameter {
   return { name: String(issue.path[0] ?? ''), reason: issue.message }
 }
 
-const BODY_BYTES_MAX = 1024 * 1024
-/** Enough for about 100,000 rows: one year of a very busy user. */
-const FILE_BYTES_MAX = 16 * 1024 * 1024
-/** Routes that take a whole file. */
-const filePaths: ReadonlySet<string> = new Set(['/api/tokens/import'])
+/** Enough for a usage file of about 100,000 rows: one year of a very busy user. */
+const BODY_BYTES_MAX = 16 * 1024 * 1024
 
 /** @throws Problem 413 */
 export function limitBodies(): MiddlewareHandler {
-  const [small, large] = [limitTo(BODY_BYTES_MAX), limitTo(FILE_BYTES_MAX)]
-  return (c, next) => {
-    // These requests have no body, and checking for one costs more than all other checks.
-    if (c.req.method === 'GET' || c.req.method === 'HEAD') return next()
-    return (filePaths.has(c.req.path) ? large : small)(c, next)
-  }
-}
-
-function limitTo(maxSize: number): MiddlewareHandler {
-  return bodyLimit({
-    maxSize,
+  const limited = bodyLimit({
+    maxSize: BODY_BYTES_MAX,
     onError: () => {
       // No `Connection: close`: if the connection closed while the client still sends, the client would lose this
       // answer. The server discards the rest of the body, at most 64 MB or for half a second.
-      throw new Problem(413, 'too-large', `The body may be at most ${maxSize} bytes long.`)
+      throw new Problem(413, 'too-large', `The body may be at most ${BODY_BYTES_MAX} bytes long.`)
     },
   })
+  // These requests have no body, and checking for one costs more than all other checks.
+  return (c, next) => (c.req.method === 'GET' || c.req.method === 'HEAD' ? next() : limited(c, next))
 }
 
 /**

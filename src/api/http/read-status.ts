@@ -15,28 +15,18 @@ export function createStatusReader(context: ApiContext): ReadStatus {
   let census = cached(countEverything)
   let wasReady = false
   return () => {
-    const { mirrorPath, ...live } = context.live()
+    const { mirrorPath, wasAllRead: _, ...live } = context.live()
     const db = mirrorIfAny(context)
     // Counts made during the first pass are out of date when it ends, even if the cache would keep them.
     if (live.state === 'ready' && !wasReady) census = cached(countEverything)
     wasReady ||= live.state === 'ready'
-    const { counts, losses, issues, coverage } = db === null ? EMPTY_CENSUS : census(db, now)
     const ftsBytes = measureFile(indexPath(mirrorPath))
-    const bytes = measureFile(mirrorPath) + ftsBytes
     return {
-      state: live.state,
-      reasons: live.reasons,
+      ...live,
       version: context.version,
-      uptimeMs: live.uptimeMs,
-      progress: live.progress,
       sources: db === null ? [] : listSources(db),
-      counts,
-      losses,
-      issues,
-      coverage,
-      mirror: { path: mirrorPath, bytes, ftsBytes },
-      resources: live.resources,
-      lagMs: live.lagMs,
+      ...(db === null ? EMPTY_CENSUS : census(db, now)),
+      mirror: { path: mirrorPath, bytes: measureFile(mirrorPath) + ftsBytes, ftsBytes },
       archives: context.archives.health(),
     }
   }

@@ -211,7 +211,7 @@ export class Reader {
   }
 
   #masked<Value>(value: Value): Value {
-    return this.#isRedacted ? new Masking(KEPT).maskAtOnce(value) : value
+    return this.#isRedacted ? new Masking(KEPT).mask(value) : value
   }
 
   /**

@@ -22,6 +22,10 @@ export function answerRow<Answer>(row: Row, json: readonly (keyof Answer & strin
   return Object.fromEntries(cells) as Answer
 }
 
+/** A list as a parameter; null stands for no filter. */
+export const bindList = (values: readonly (string | number)[] | null): string | null =>
+  values === null ? null : JSON.stringify(values)
+
 /** The project of a chat as JSON, from `left join projects p on p.num = c.project`. */
 export const PROJECT_REF = `iif(p.num is null, null, json_object('id', p.id, 'name', p.name)) as project`
 /** The machine of a chat as JSON, from `left join machines h on h.id = c.machine`. */

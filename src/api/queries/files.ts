@@ -48,7 +48,7 @@ const FILES = `
 const TOOLS = `select name from names where kind = 'tool'`
 
 /** The names of the tools that read files, and of those that edit them, as JSON. */
-function toolsByUse(db: Mirror): { readonly reading: string; readonly editing: string } {
+export function toolsByUse(db: Mirror): { readonly reading: string; readonly editing: string } {
   const names = prepared<string>(db, TOOLS).pluck().all()
   const named = (use: 'reads' | 'edits'): string => JSON.stringify(names.filter((name) => useOfTool(name) === use))
   return { reading: named('reads'), editing: named('edits') }

@@ -1,9 +1,12 @@
 import { quarterOf, UNDATED_QUARTER } from '../../mirror/sum-tables.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
 import { ONLY_MODEL } from '../../mirror/usage/usage-events.ts'
 import { sortKeyFloor } from '../../mirror/write/messages.ts'
 import { isOfMachines } from './machines.ts'
-import type { ToolStatus } from '../../model/part.ts'
+import type { ToolCount } from '../answers/chats.ts'
+import type { Stats } from '../answers/stats.ts'
+import { toolsByUse } from './files.ts'
 
 /** Which messages, chats and events count. */
 export interface MessageScope {
@@ -24,7 +27,7 @@ export interface MessageScope {
 const DRAFTS = `select num from chats where is_draft = 1 and message_count > 0`
 
 /** Drafts with messages. There are few. */
-export const readDrafts = (db: Mirror): number[] => db.prepare<[], number>(DRAFTS).pluck().all()
+export const readDrafts = (db: Mirror): number[] => prepared<number>(db, DRAFTS).pluck().all()
 
 const OF_PROJECTS = `(select num from chats where project in (select value from json_each(@projects)))`
 const OF_MACHINES = `(select c.num from chats c where ${isOfMachines('c', '@machines')})`
@@ -67,7 +70,7 @@ export function within({ fromMs, toMs }: MessageScope, column: string): string {
  * so a period is a range of keys.
  */
 export const COUNTED = `
-  select quarter, chat, nullif(model, '') as model, messages, users, calls, approximate, estimated, input, output
+  select quarter, chat, nullif(model, '') as model, messages, users, calls, estimated, input, output
   from message_sums where quarter >= @fromQuarter and quarter < @toQuarter
   union all ${edge('start')}
   union all ${edge('end')}
@@ -76,7 +79,7 @@ export const COUNTED = `
 function edge(name: 'start' | 'end'): string {
   return `
     select ${quarterOf('created_at')}, chat, model, 1, role = 'user', tool_calls,
-      created_at_source in ('neighbour', 'chat'), estimated_input is not null, estimated_input, estimated_output
+      estimated_input is not null, estimated_input, estimated_output
     from messages not indexed
     where key >= @${name}Key and key < @${name}KeyEnd and created_at >= @${name}Ms and created_at < @${name}EndMs
       and is_orphan = 0
@@ -124,23 +127,21 @@ export interface CountedChat {
   readonly project: number | null
   readonly mode: string | null
   readonly isSubagent: number
-  readonly sizeBytes: number
   /** Messages of the whole thread. */
   readonly length: number
   readonly linesAdded: number | null
   readonly linesRemoved: number | null
-  readonly filesChanged: number | null
 }
 
 const listChats = (scope: MessageScope): string => `
-  select num, project, mode, is_subagent as isSubagent, size_bytes as sizeBytes, message_count as length,
-    lines_added as linesAdded, lines_removed as linesRemoved, files_changed as filesChanged
+  select num, project, mode, is_subagent as isSubagent, message_count as length, lines_added as linesAdded,
+    lines_removed as linesRemoved
   from (select num as chat, * from chats) m where true ${narrow(scope)}
 `
 
 /** Subagents too. */
 export const readCountedChats = (db: Mirror, scope: MessageScope): CountedChat[] =>
-  db.prepare<[object], CountedChat>(listChats(scope)).all(bind(scope))
+  prepared<CountedChat>(db, listChats(scope)).all(bind(scope))
 
 /** Messages of a chat with one model in a quarter of an hour. */
 export type CountRow = readonly [
@@ -150,11 +151,10 @@ export type CountRow = readonly [
   messages: number,
   users: number,
   calls: number,
-  approximate: number,
 ]
 
 const listCounts = (scope: MessageScope): string => `
-  select m.chat, m.quarter, m.model, m.messages, m.users, m.calls, m.approximate
+  select m.chat, m.quarter, m.model, m.messages, m.users, m.calls
   from (${COUNTED}) m where true ${narrow(scope)}
 `
 
@@ -164,8 +164,7 @@ export const readCounts = (
   scope: MessageScope,
   period = bindPeriod(scope.fromMs, scope.toMs),
 ): CountRow[] =>
-  db
-    .prepare<[object], CountRow>(listCounts(scope))
+  prepared<CountRow>(db, listCounts(scope))
     .raw()
     .all({ ...bind(scope), ...period })
 
@@ -174,18 +173,15 @@ const fromCalls = (scope: MessageScope): string => `
   where m.is_orphan = 0 and m.tool_calls > 0 ${within(scope, 'm.created_at')} ${narrow(scope)}
 `
 
-export interface ToolRow {
-  readonly tool: string
-  readonly status: ToolStatus
-  readonly calls: number
-}
-
 const listTools = (scope: MessageScope): string => `
-  select u.tool, u.status, count(*) as calls ${fromCalls(scope)} and u.file = 0 group by 1, 2
+  select u.tool as name, count(*) as calls, count(*) filter (where u.status = 'error') as errors,
+    count(*) filter (where u.status = 'rejected') as rejected
+  ${fromCalls(scope)} and u.file = 0 group by 1 order by calls desc, name
 `
 
-export const readTools = (db: Mirror, scope: MessageScope): ToolRow[] =>
-  db.prepare<[object], ToolRow>(listTools(scope)).all(bind(scope))
+/** The most called first. */
+export const readTools = (db: Mirror, scope: MessageScope): ToolCount[] =>
+  prepared<ToolCount>(db, listTools(scope)).all(bind(scope))
 
 const FILES_MAX = 20
 /** Failed and rejected calls touched no files. */
@@ -197,25 +193,14 @@ const listFiles = (scope: MessageScope): string => `
   group by 1 order by count(*) desc, 1 limit ${FILES_MAX}
 `
 
-export interface FileRow {
-  readonly path: string
-  readonly reads: number
-  readonly edits: number
-}
+type FileRow = Stats['topFiles'][number]
 
-/** The files that were used most. @param reading names of tools */
-export const readFiles = (
-  db: Mirror,
-  scope: MessageScope,
-  reading: readonly string[],
-  editing: readonly string[],
-): FileRow[] =>
-  db
-    .prepare<[object], FileRow>(listFiles(scope))
-    .all({ ...bind(scope), reading: JSON.stringify(reading), editing: JSON.stringify(editing) })
+/** The files that were used most. */
+export const readFiles = (db: Mirror, scope: MessageScope): FileRow[] =>
+  prepared<FileRow>(db, listFiles(scope)).all({ ...bind(scope), ...toolsByUse(db) })
 
 const countWaiting = (scope: MessageScope): string => `select count(*) from uncounted m where true ${narrow(scope)}`
 
 /** How many chats wait for their calls. */
 export const readUncounted = (db: Mirror, scope: MessageScope): number =>
-  db.prepare<[object], number>(countWaiting(scope)).pluck().get(bind(scope)) ?? 0
+  prepared<number>(db, countWaiting(scope)).pluck().get(bind(scope)) ?? 0

@@ -4,7 +4,6 @@ import { UserError } from '../../model/user-error.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { findChatNum } from './chats/get-chat.ts'
 import { withImages } from './images.ts'
-
 import type { PageRequest } from '../answers/common.ts'
 import { inSnapshot } from './snapshot.ts'
 import type { Message, MessagePage, Tokens } from '../answers/messages.ts'
@@ -28,23 +27,60 @@ export interface MessageListRequest extends PageRequest {
  * @throws UserError `message-not-found` or `several-messages` if `around` does not name one message
  */
 export function listMessages(db: Mirror, request: MessageListRequest): MessagePage | null {
+  const { chatId, around, limit } = request
   return inSnapshot(db, () => {
-    const chat = findChatNum(db, request.chatId)
+    const chat = findChatNum(db, chatId)
     if (chat === null) return null
-    const { thread, orphans } = countMessages(db, chat)
-    const total = request.includeOrphans ? thread + orphans : thread
-    const { start, centre } = placeOfPage(db, chat, request, { thread, total })
-    const keys = findKeys(db, chat, { start, limit: request.limit, thread, total })
+    const all = placesOf(db, chat, request.includeOrphans)
+    const total = all.length
+    const centre = around === null ? request.offset : placeOf(all, around)
+    const centred = Math.max(0, Math.min(centre - Math.floor(limit / 2), total - limit))
+    const start = around === null ? request.offset : centred
+    const keys = all.slice(start, start + limit).map(({ key }) => key)
     const [from, to] = fitting(db, keys, centre - start)
     const end = start + to
     return {
-      items: withImages(db, chat, readMessages(db, request.chatId, keys.slice(from, to))),
+      items: withImages(db, chat, readMessages(db, chatId, keys.slice(from, to))),
       total,
-      limit: request.limit,
+      limit,
       offset: start + from,
       nextOffset: end < total ? end : null,
     }
   })
+}
+
+/** The orphans follow the thread, by time. They have no position. */
+const PLACES = `
+  select key, id from messages where chat = @chat and is_orphan <= @orphans
+  order by is_orphan, iif(is_orphan = 0, position, ifnull(created_at, ${Number.MAX_SAFE_INTEGER})), key
+`
+
+interface Place {
+  readonly key: number
+  readonly id: MessageId
+}
+
+/** All messages of a chat, without their texts: 20,000 take some milliseconds. */
+const placesOf = (db: Mirror, chat: number, includeOrphans: boolean): readonly Place[] =>
+  prepared<Place>(db, PLACES).all({ chat, orphans: Number(includeOrphans) })
+
+/** A shorter beginning must be the whole id. */
+const START_MIN = 4
+
+/** The index of the message with this id, or with the only id that begins so. @throws UserError */
+function placeOf(all: readonly Place[], start: string): number {
+  const whole = all.findIndex(({ id }) => id === start)
+  const found = start.length < START_MIN ? [] : all.filter(({ id }) => id.startsWith(start))
+  const [only] = found
+  if (whole >= 0) return whole
+  if (only === undefined) {
+    const text = 'No message of this chat has the id given as "around".'
+    const hint = 'Orphans are found with includeOrphans=true. Without "around" all messages are listed.'
+    throw new UserError('message-not-found', text, hint, { status: 404 })
+  }
+  if (found.length === 1) return all.indexOf(only)
+  const text = `${found.length} messages of the chat have an id that begins with ${start}.`
+  throw new UserError('several-messages', text, 'Give more of the id.', { status: 400 })
 }
 
 /** Of the parts in one answer. A tool can return megabytes, and 200 such messages at once would fill the memory. */
@@ -69,52 +105,6 @@ function fitting(db: Mirror, keys: readonly number[], centre: number): readonly 
   return keys.length === 0 ? [0, 0] : [from, to]
 }
 
-/** Both counts use only an index, so that counting a thread does not read it. */
-export const COUNT_MESSAGES = `
-  select
-    (select count(*) from messages where chat = @chat)
-      - (select count(*) from messages where chat = @chat and is_orphan = 2) as messages,
-    (select count(*) from messages where chat = @chat and is_orphan = 1) as orphans
-`
-
-function countMessages(db: Mirror, chat: number): { thread: number; orphans: number } {
-  const row = db.prepare<[object], { messages: number; orphans: number }>(COUNT_MESSAGES).get({ chat })
-  return { thread: (row?.messages ?? 0) - (row?.orphans ?? 0), orphans: row?.orphans ?? 0 }
-}
-
-export const THREAD_KEYS = `
-  select key
-  from messages
-  where chat = @chat and is_orphan = 0
-  order by position, key
-  limit @limit offset @offset
-`
-
-export const ORPHAN_KEYS = `
-  select key
-  from messages
-  where chat = @chat and is_orphan = 1
-  order by created_at is null, created_at, key
-  limit @limit offset @offset
-`
-
-/** The thread is ordered by an index. The orphans follow it: they are few and have no position. A page may have both. */
-function findKeys(
-  db: Mirror,
-  chat: number,
-  page: { start: number; limit: number; thread: number; total: number },
-): number[] {
-  const { start, limit, thread, total } = page
-  const keys = start < thread ? pluckKeys(db, THREAD_KEYS, chat, limit, start) : []
-  const left = limit - keys.length
-  if (total === thread || left === 0) return keys
-  return [...keys, ...pluckKeys(db, ORPHAN_KEYS, chat, left, Math.max(0, start - thread))]
-}
-
-function pluckKeys(db: Mirror, sql: string, chat: number, limit: number, offset: number): number[] {
-  return db.prepare<[object], number>(sql).pluck().all({ chat, limit, offset })
-}
-
 /**
  * A chat in Cursor's order, page by page on demand. Null in place of a page if the chat is gone.
  * @param limit messages of a page
@@ -126,86 +116,12 @@ export function* walkMessages(
   const chat = findChatNum(db, chatId)
   if (chat === null) yield null
   if (chat === null) return
-  const keys = [
-    ...pluckKeys(db, THREAD_KEYS, chat, -1, 0),
-    ...(includeOrphans ? pluckKeys(db, ORPHAN_KEYS, chat, -1, 0) : []),
-  ]
+  const keys = placesOf(db, chat, includeOrphans).map(({ key }) => key)
   for (let start = 0; start < keys.length; start += limit) {
     yield inSnapshot(db, () =>
       findChatNum(db, chatId) === chat ? readMessages(db, chatId, keys.slice(start, start + limit)) : null,
     )
   }
-}
-
-/** The first message of the page, and the one that must be in it, by their places in the chat. */
-function placeOfPage(
-  db: Mirror,
-  chat: number,
-  request: MessageListRequest,
-  counts: { thread: number; total: number },
-): { readonly start: number; readonly centre: number } {
-  if (request.around === null) return { start: request.offset, centre: request.offset }
-  const found = findIds(db, chat, request.around)
-  const id = found.find((each) => each === request.around || found.length === 1)
-  if (id === undefined && found.length > 1) {
-    const text = `${found.length} messages of the chat have an id that begins with ${request.around}.`
-    throw new UserError('several-messages', text, 'Give more of the id.', { status: 400 })
-  }
-  const place = id === undefined ? null : findPlace(db, chat, id)
-  if (place === null) {
-    const text = 'No message of this chat has the id given as "around".'
-    throw new UserError('message-not-found', text, 'Without it all messages are listed.', { status: 404 })
-  }
-  if (place.isOrphan === 1 && !request.includeOrphans) {
-    throw new UserError('message-not-found', 'This message is an orphan.', 'Add includeOrphans=true.', { status: 404 })
-  }
-  const index = place.isOrphan === 1 ? counts.thread + place.before : place.before
-  const centred = index - Math.floor(request.limit / 2)
-  return { start: Math.max(0, Math.min(centred, counts.total - request.limit)), centre: index }
-}
-
-/** A shorter beginning must be the whole id. */
-const START_MIN = 4
-
-// The last character of Unicode ends the range.
-const IDS_OF_START = `
-  select id
-  from messages
-  where chat = @chat and is_orphan <> 2 and (
-    id = @start or length(@start) >= ${START_MIN} and id >= @start and id < @start || char(1114111)
-  )
-`
-
-const findIds = (db: Mirror, chat: number, start: string): MessageId[] =>
-  db.prepare<[object], MessageId>(IDS_OF_START).pluck().all({ chat, start })
-
-interface Place {
-  readonly isOrphan: number
-  /** How many messages of its kind, thread or orphan, are before it. */
-  readonly before: number
-}
-
-const PLACE_OF_MESSAGE = `
-  select
-    it.is_orphan as isOrphan,
-    case it.is_orphan
-      when 0 then (
-        select count(*) from messages m
-        where m.chat = it.chat and m.is_orphan = 0 and (m.position, m.key) < (it.position, it.key)
-      )
-      else (
-        select count(*) from messages m
-        where m.chat = it.chat and m.is_orphan = 1
-          and (m.created_at is null, coalesce(m.created_at, 0), m.key)
-            < (it.created_at is null, coalesce(it.created_at, 0), it.key)
-      )
-    end as before
-  from messages it
-  where it.chat = @chat and it.id = @id and it.is_orphan <> 2
-`
-
-function findPlace(db: Mirror, chat: number, id: MessageId): Place | null {
-  return db.prepare<[object], Place>(PLACE_OF_MESSAGE).get({ chat, id }) ?? null
 }
 
 const MESSAGES_BY_KEY = `
@@ -231,7 +147,7 @@ interface Unshaped {
 
 /** The messages with these keys and their parts, in the given order. */
 export function readMessages(db: Mirror, chatId: ChatId, keys: readonly number[]): Message[] {
-  const rows = db.prepare<[string], Row & Unshaped>(MESSAGES_BY_KEY).all(JSON.stringify(keys))
+  const rows = prepared<Row & Unshaped>(db, MESSAGES_BY_KEY).all(JSON.stringify(keys))
   return rows.map(
     ({ input_tokens: input, output_tokens: output, estimated_input, estimated_output, parts, ...row }) => ({
       ...answerRow<Omit<Message, 'chatId' | 'tokens' | 'parts'>>(row),

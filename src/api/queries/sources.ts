@@ -1,7 +1,7 @@
 import { HUB, readMissed } from '../../mirror/sources/sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import type { SourceStatus, Counts, Coverage } from '../answers/status.ts'
-import { answerRow, type Row, PROJECT_REF } from './answer-row.ts'
+import type { Status } from '../answers/status.ts'
+import { answerRow, bindList, type Row, PROJECT_REF } from './answer-row.ts'
 import { prepared } from '../../mirror/sql.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
 import { isOfMachines } from './machines.ts'
@@ -20,11 +20,10 @@ const SOURCES = `
 `
 
 /** All stores that were ever read, by rank: the best sources of chats first. */
-export const listSources = (db: Mirror): SourceStatus[] =>
-  db
-    .prepare<[], Row>(SOURCES)
+export const listSources = (db: Mirror): Status['sources'][number][] =>
+  prepared<Row>(db, SOURCES)
     .all()
-    .map((row) => answerRow<SourceStatus>(row))
+    .map((row) => answerRow<Status['sources'][number]>(row))
 
 export interface LossListRequest extends PageRequest {
   /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
@@ -38,33 +37,30 @@ export interface LossListRequest extends PageRequest {
 }
 
 /** `at` is never null, so an open period can use the smallest and the largest number as bounds. */
-const IN_PERIOD = `l.at >= @fromMs and l.at < @toMs`
-const OF_PROJECTS = `and l.chat in (
-  select num from chats where project in (select value from json_each(@projects))
-)`
-const OF_MACHINES = `and l.chat in (select c.num from chats c where ${isOfMachines('c', '@machines')})`
-const narrow = (byProject: boolean, byMachine: boolean): string =>
-  `${byProject ? OF_PROJECTS : ''} ${byMachine ? OF_MACHINES : ''}`
+const LISTED_LOSSES = `
+  from losses l
+  where l.at >= @fromMs and l.at < @toMs
+    and (@projects is null or l.chat in (
+      select num from chats where project in (select value from json_each(@projects))
+    ))
+    and (@machines is null or l.chat in (select c.num from chats c where ${isOfMachines('c', '@machines')}))
+`
+const COUNT_LOSSES = `select count(*) ${LISTED_LOSSES}`
 
 /** Walks the index by time. The rows of chats are read only for the page, or for a filter. */
-export const findLosses = (byProject: boolean, byMachine: boolean): string => `
+const FIND_LOSSES = `
   select l.at, l.kind, c.id as chatId, iif(l.kind = 'chat', null, l.message_id) as messageId, ${PROJECT_REF}, c.title,
     iif(l.kind = 'chat', null, (
       select b.parts from messages m join bodies b on b.num = m.body
       where m.chat = l.chat and m.id = l.message_id order by m.is_orphan = 2 limit 1
     )) as parts
   from (
-    select at, chat, kind, message_id from losses l
-    where ${IN_PERIOD} ${narrow(byProject, byMachine)}
-    order by at desc, chat desc, kind desc, message_id desc
-    limit @limit offset @offset
+    select at, chat, kind, message_id ${LISTED_LOSSES}
+    order by at desc, chat desc, kind desc, message_id desc limit @limit offset @offset
   ) l
   join chats c on c.num = l.chat
   left join projects p on p.num = c.project
   order by l.at desc, l.chat desc, l.kind desc, l.message_id desc
-`
-export const countLosses = (byProject: boolean, byMachine: boolean): string => `
-  select count(*) from losses l where ${IN_PERIOD} ${narrow(byProject, byMachine)}
 `
 
 /** What Cursor deleted and the mirror still has, the last noticed first. */
@@ -75,28 +71,16 @@ export function listLosses(
   const filter = {
     fromMs: fromMs ?? Number.MIN_SAFE_INTEGER,
     toMs: toMs ?? Number.MAX_SAFE_INTEGER,
-    ...(projectNums === null ? {} : { projects: JSON.stringify(projectNums) }),
-    ...(machineNums === null ? {} : { machines: JSON.stringify(machineNums) }),
+    projects: bindList(projectNums),
+    machines: bindList(machineNums),
   }
-  const by = [projectNums !== null, machineNums !== null] as const
   return inSnapshot(db, () => {
-    const rows = db
-      .prepare<[object], Row & { readonly parts: string | null }>(findLosses(...by))
-      .all({ ...filter, limit, offset })
-    const total =
-      db
-        .prepare<[object], number>(countLosses(...by))
-        .pluck()
-        .get(filter) ?? 0
-    return {
-      items: rows.map(({ parts, ...row }) => ({
-        ...answerRow<Omit<ListedLoss, 'text'>>(row, ['project']),
-        text: beginningOf(parts),
-      })),
-      total,
-      limit,
-      offset,
-    }
+    const rows = prepared<Row & { readonly parts: string | null }>(db, FIND_LOSSES).all({ ...filter, limit, offset })
+    const items = rows.map(({ parts, ...row }) => ({
+      ...answerRow<Omit<ListedLoss, 'text'>>(row, ['project']),
+      text: beginningOf(parts),
+    }))
+    return { items, total: prepared<number>(db, COUNT_LOSSES).pluck().get(filter) ?? 0, limit, offset }
   })
 }
 
@@ -119,7 +103,7 @@ const SUM_LOSSES = `
 
 /** Counts everything that `listLosses` lists. Use it wherever losses are counted, so that the numbers agree. */
 export function sumLosses(db: Mirror): LossCounts {
-  const row = db.prepare<[], Row>(SUM_LOSSES).get()
+  const row = prepared<Row>(db, SUM_LOSSES).get()
   if (row === undefined) throw new Error('an aggregate returned no row')
   return answerRow(row)
 }
@@ -232,12 +216,7 @@ export function examineSource(db: Mirror, id: SourceId): SourceFindings | null {
   })
 }
 
-export interface Census {
-  readonly counts: Counts
-  readonly losses: LossCounts
-  readonly issues: Readonly<Record<string, number>>
-  readonly coverage: Coverage
-}
+type Census = Pick<Status, 'counts' | 'losses' | 'issues' | 'coverage'>
 
 export const EMPTY_CENSUS: Census = {
   counts: { projects: 0, chats: 0, subagents: 0, messages: 0, orphans: 0, deleted: 0 },
@@ -249,7 +228,7 @@ export const EMPTY_CENSUS: Census = {
 /** All numbers of the mirror in `/status`. The cost grows with the mirror: use it with `cached`. */
 export function countEverything(db: Mirror): Census {
   return inSnapshot(db, () => {
-    const figures = db.prepare<[], Figures>(FIGURES).get()
+    const figures = prepared<Figures>(db, FIGURES).get()
     if (figures === undefined) throw new Error('A select without a from clause gave no row.')
     const { totalRows, nullKeys, liveRows, liveIssues, ...counts } = figures
     const issues = countIssues(db, nullKeys)
@@ -270,7 +249,8 @@ export function countEverything(db: Mirror): Census {
   })
 }
 
-type Figures = Omit<Counts, 'projects'> & Readonly<Record<'totalRows' | 'nullKeys' | 'liveRows' | 'liveIssues', number>>
+type Figures = Omit<Status['counts'], 'projects'> &
+  Readonly<Record<'totalRows' | 'nullKeys' | 'liveRows' | 'liveIssues', number>>
 
 /** Issues are few. Subtracting those with a live row is cheaper than a look-up for every row. */
 const FIGURES = `
@@ -299,7 +279,7 @@ const ISSUES_BY_REASON = `
 
 /** Rows without a key cannot be recorded one by one. They are only counted. */
 function countIssues(db: Mirror, nullKeys: number): Record<string, number> {
-  const rows = db.prepare<[], { reason: string; count: number }>(ISSUES_BY_REASON).all()
+  const rows = prepared<{ reason: string; count: number }>(db, ISSUES_BY_REASON).all()
   const issues: Record<string, number> = Object.fromEntries(rows.map((row) => [row.reason, row.count]))
   if (nullKeys > 0) issues['null-key'] = (issues['null-key'] ?? 0) + nullKeys
   return issues

@@ -2,19 +2,11 @@ import type { UsageEvent } from '../../mirror/usage/usage-events.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UNDATED_QUARTER } from '../../mirror/sum-tables.ts'
 import { ONLY_MODEL } from '../../mirror/usage/usage-events.ts'
-import {
-  type Bound,
-  bind,
-  bindPeriod,
-  COUNTED,
-  type MessageScope,
-  narrow,
-  ofUndated,
-  QUARTER_MS,
-  within,
-} from './message-sums.ts'
+import { bind, bindPeriod, COUNTED, type MessageScope, narrow, ofUndated, QUARTER_MS, within } from './message-sums.ts'
 import { isOfMachines } from './machines.ts'
 import { prepared } from '../../mirror/sql.ts'
+import { answerRow, type Row } from './answer-row.ts'
+import type { ChatDetail } from '../answers/chats.ts'
 
 /** What a number of the ledger belongs to, by row numbers. Null if unknown, or if it was not asked for. */
 export interface LedgerItem {
@@ -35,33 +27,36 @@ export interface MessageSum extends LedgerItem {
 }
 
 /** What the sums are told apart by. A time is the start of its quarter of an hour. */
-export type Trait = 'time' | 'project' | 'model' | 'chat'
+type Trait = 'time' | 'project' | 'model' | 'chat'
 
-const SUMS = `
-  sum(m.messages) as messages, sum(m.estimated) as estimated, sum(m.input) as input, sum(m.output) as output
-`
-const AT = `iif(s.quarter = ${UNDATED_QUARTER}, null, s.quarter * ${QUARTER_MS}) as atMs`
+const SUMS = 'sum(messages) as messages, sum(estimated) as estimated, sum(input) as input, sum(output) as output'
+const COLUMNS: readonly (readonly [trait: Trait, kept: string, read: string, name: string])[] = [
+  ['time', 'quarter', `iif(s.quarter = ${UNDATED_QUARTER}, null, s.quarter * ${QUARTER_MS})`, 'atMs'],
+  ['project', 'chat', 'c.project', 'project'],
+  ['model', 'chat, model', `coalesce(s.model, ${ONLY_MODEL})`, 'model'],
+  ['chat', 'chat', 's.chat', 'chat'],
+]
 
 /** The many sums of messages are added up before chats are joined, of which there are few. */
-export function sumsBy(traits: readonly Trait[], scope: MessageScope): string {
-  const has = (trait: Trait): boolean => traits.includes(trait)
-  const isOfChat = has('chat') || has('project') || has('model')
-  const kept = [has('time') && 'quarter', isOfChat && 'chat', has('model') && 'model'].filter(Boolean)
+function sumsBy(traits: readonly Trait[], scope: MessageScope): string {
+  const kept = COLUMNS.filter(([trait]) => traits.includes(trait)).map(([, columns]) => columns)
+  const read = COLUMNS.map(([trait, , sql, name]) => `${traits.includes(trait) ? sql : 'null'} as ${name}`)
+  const sums = `
+    select ${kept.join(', ')}, ${SUMS} from (${COUNTED}) m where true ${narrow(scope)} group by ${kept.join(', ')}
+  `
+  if (!traits.includes('project') && !traits.includes('model'))
+    return `select ${read.join(', ')}, messages, estimated, input, output from (${sums}) s`
+  // Any chat of the row tells that it belongs to one.
+  const [chat, byChat] = traits.includes('chat') ? ['s.chat', ', s.chat'] : ['min(s.chat)', '']
   return `
-    with s as materialized (
-      select ${kept.map((name) => `m.${name}, `).join('')} ${SUMS}
-      from (${COUNTED}) m where true ${narrow(scope)} group by ${kept.map((name) => `m.${name}`).join(', ')}
-    )
-    select ${has('time') ? AT : 'null as atMs'}, ${isOfChat ? 's.chat, c.project' : 'null as chat, null as project'},
-      ${has('model') ? `coalesce(s.model, ${ONLY_MODEL})` : 'null'} as model, s.messages, s.estimated, s.input, s.output
-    from s ${isOfChat ? 'left join chats c on c.num = s.chat' : ''}
+    with s as materialized (${sums})
+    select ${read.slice(0, -1).join(', ')}, ${chat} as chat, ${SUMS}
+    from s left join chats c on c.num = s.chat group by 1, 2, 3 ${byChat}
   `
 }
 
 export const readSums = (db: Mirror, traits: readonly Trait[], scope: MessageScope): MessageSum[] =>
-  db
-    .prepare<[Bound], MessageSum>(sumsBy(traits, scope))
-    .all({ ...bind(scope), ...bindPeriod(scope.fromMs, scope.toMs) })
+  prepared<MessageSum>(db, sumsBy(traits, scope)).all({ ...bind(scope), ...bindPeriod(scope.fromMs, scope.toMs) })
 
 const countOf = (scope: MessageScope): string => `
   select coalesce(sum(m.messages), 0) from (${COUNTED}) m where true ${narrow(scope)}
@@ -69,8 +64,7 @@ const countOf = (scope: MessageScope): string => `
 
 /** How many messages have no time. */
 export const countUndated = (db: Mirror, scope: MessageScope): number =>
-  db
-    .prepare<[Bound], number>(countOf(scope))
+  prepared<number>(db, countOf(scope))
     .pluck()
     .get({ ...bind(scope), ...ofUndated }) ?? 0
 
@@ -85,9 +79,46 @@ export interface RecordedMessage extends LedgerItem {
   readonly estimatedOutput: number | null
 }
 
+const RECORDED = `is_orphan = 0 and (input_tokens > 0 or output_tokens > 0)`
+const OWN_TIME = `iif(m.created_at_source in ('message', 'header', 'timing'), m.created_at, null)`
+const FIRST = `order by c.created_at is null, c.created_at, c.id, m.key`
+
+/**
+ * Keys of recorded messages that a forked chat copied. Cursor copies a message under its id, or under a new one with the
+ * same request and time. An id alone does not tell, because not every writer of a store makes ids that are used once. The
+ * tokens count in the chat that began first, whichever of them was read first; when it is purged, in the next one.
+ */
+const COPIES = `
+  repeated as (
+    select key from messages indexed by recorded_ids where ${RECORDED} and id in (
+      select id from messages indexed by recorded_ids where ${RECORDED} group by id having min(chat) < max(chat)
+    )
+    union
+    select key from messages indexed by recorded_requests where ${RECORDED} and request_id in (
+      select request_id from messages indexed by recorded_requests where ${RECORDED} and request_id is not null
+      group by request_id having min(chat) < max(chat)
+    )
+  ), copies as materialized (
+    select key from (
+      select m.key, m.chat, m.request_id is not null as hasRequest,
+        first_value(m.chat) over (partition by m.id, m.input_tokens, m.output_tokens, m.content_hash ${FIRST}) as ofId,
+        first_value(m.chat) over (
+          partition by m.request_id, ${OWN_TIME}, m.input_tokens, m.output_tokens ${FIRST}
+        ) as ofRequest
+      from repeated r join messages m on m.key = r.key join chats c on c.num = m.chat where c.is_draft = 0
+    ) where chat <> ofId or hasRequest and chat <> ofRequest
+  )
+`
+
+/** The recorded tokens of a message `m` that count in its chat. Cursor writes 0 if it did not count. */
+const COUNTED_TOKENS = ['input', 'output']
+  .map((side) => `iif(m.${side}_tokens > 0, iif(m.key in copies, 0, m.${side}_tokens), null) as ${side}`)
+  .join(', ')
+
 const listRecorded = (scope: MessageScope): string => `
-  select m.chat, c.project, coalesce(m.model, ${ONLY_MODEL}) as model, m.created_at as atMs, ${IS_FORK_COPY} as isCopy,
-    ${countedTokens('input_tokens')} as input, ${countedTokens('output_tokens')} as output,
+  with ${COPIES}
+  select m.chat, c.project, coalesce(m.model, ${ONLY_MODEL}) as model, m.created_at as atMs, m.key in copies as isCopy,
+    ${COUNTED_TOKENS},
     m.estimated_input as estimatedInput, m.estimated_output as estimatedOutput
   from messages m indexed by recorded_tokens cross join chats c on c.num = m.chat
   where m.is_orphan = 0 and (m.input_tokens > 0 or m.output_tokens > 0)
@@ -96,7 +127,7 @@ const listRecorded = (scope: MessageScope): string => `
 
 /** Messages with recorded tokens. There are few. */
 export const readRecorded = (db: Mirror, scope: MessageScope): RecordedMessage[] =>
-  db.prepare<[Bound], RecordedMessage>(listRecorded(scope)).all({ ...bind(scope), copies: listForkCopies(db, null) })
+  prepared<RecordedMessage>(db, listRecorded(scope)).all(bind(scope))
 
 /** Its time is that of its last activity, its model the only one that its messages name. */
 export interface ChatRecord extends LedgerItem {
@@ -124,7 +155,7 @@ const listChatRecords = (scope: MessageScope): string => `
 
 /** Values of chats rather than messages: cents and context size, by the time of the chat's last activity. */
 export const readChatRecords = (db: Mirror, scope: MessageScope): ChatRecord[] =>
-  db.prepare<[Bound], ChatRecord>(listChatRecords(scope)).all(bind(scope))
+  prepared<ChatRecord>(db, listChatRecords(scope)).all(bind(scope))
 
 /** Its chat is null if none was found. */
 export type ImportedEvent = LedgerItem &
@@ -140,78 +171,27 @@ const listEvents = (scope: MessageScope): string => `
 
 /** Rows of imported usage files, by time. */
 export const readEvents = (db: Mirror, scope: MessageScope): ImportedEvent[] =>
-  db.prepare<[Bound], ImportedEvent>(listEvents(scope)).all(bind(scope))
+  prepared<ImportedEvent>(db, listEvents(scope)).all(bind(scope))
 
-const RECORDED = `is_orphan = 0 and (input_tokens > 0 or output_tokens > 0)`
-
-/** In one chat: where another chat has the same id, or the same request. */
+/** A record replaces the estimate that was made before it. */
 const OF_CHAT = `
-  select key from messages indexed by recorded_ids where ${RECORDED} and id in (
-    select id from messages indexed by recorded_tokens where chat = @chat and ${RECORDED}
+  with ${COPIES}, counted as (
+    select ${COUNTED_TOKENS}, estimated_input, estimated_output from messages m where chat = ? and is_orphan = 0
+  ), recorded as (
+    select * from counted where coalesce(input, output) is not null
+  ), estimated as (
+    select * from counted where coalesce(input, output) is null and estimated_input is not null
   )
-  union
-  select key from messages indexed by recorded_requests where ${RECORDED} and request_id in (
-    select request_id from messages indexed by recorded_tokens where chat = @chat and ${RECORDED}
-  )
-`
-const OF_ALL = `
-  select key from messages indexed by recorded_ids where ${RECORDED} and id in (
-    select id from messages indexed by recorded_ids where ${RECORDED} group by id having min(chat) < max(chat)
-  )
-  union
-  select key from messages indexed by recorded_requests where ${RECORDED} and request_id in (
-    select request_id from messages indexed by recorded_requests where ${RECORDED} and request_id is not null
-    group by request_id having min(chat) < max(chat)
-  )
+  select
+    (select json_object('input', sum(input), 'output', sum(output), 'messages', count(*))
+      from recorded having count(*) > 0) as recorded,
+    (select json_object('input', sum(estimated_input), 'output', sum(estimated_output), 'messages', count(*))
+      from estimated having count(*) > 0) as estimated
 `
 
-/** Recorded messages that may be copies, those of the oldest chats first. */
-const mayBeCopies = (repeated: string): string => `
-  with repeated as (${repeated})
-  select m.key, m.chat, m.id, m.request_id as request, m.input_tokens as input, m.output_tokens as output,
-    m.content_hash as content, iif(m.created_at_source in ('message', 'header', 'timing'), m.created_at, null) as ownMs
-  from repeated join messages m on m.key = repeated.key join chats c on c.num = m.chat
-  where c.is_draft = 0
-  order by c.created_at is null, c.created_at, c.id, m.key
-`
-
-interface Row {
-  readonly key: number
-  readonly chat: number
-  readonly id: string
-  readonly request: string | null
-  /** The message's own time, in epoch milliseconds. */
-  readonly ownMs: number | null
-  readonly input: number | null
-  readonly output: number | null
-  readonly content: string
+/** Sums over the messages of one chat. @param num its row number */
+export function sumTokens(db: Mirror, num: number): ChatDetail['tokens'] {
+  const row = prepared<Row>(db, OF_CHAT).get(num)
+  if (row === undefined) throw new Error('a select without a from clause gave no row')
+  return answerRow(row, ['recorded', 'estimated'])
 }
-
-/**
- * Keys of recorded messages that a forked chat copied, as JSON. Cursor copies a message under its id, or under a new one
- * with the same request and time. An id alone does not tell, because not every writer of a store makes ids that are used
- * once. The tokens count in the chat that began first, whichever of them was read first; when it is purged, in the next
- * one.
- * @param chat the number of the chat whose copies are wanted; null for those of all chats
- */
-export function listForkCopies(db: Mirror, chat: number | null): string {
-  const copies = new Set<number>()
-  const firstChats = new Map<string, number>()
-  const found = prepared<Row>(db, mayBeCopies(chat === null ? OF_ALL : OF_CHAT)).iterate({ chat })
-  for (const { key, chat: of, id, request, ownMs, input, output, content } of found) {
-    const ofRequest = request === null ? [] : [JSON.stringify([request, ownMs, input, output])]
-    for (const name of [JSON.stringify([id, input, output, content]), ...ofRequest]) {
-      const first = firstChats.get(name)
-      if (first === undefined) firstChats.set(name, of)
-      else if (first !== of) copies.add(key)
-    }
-  }
-  return JSON.stringify([...copies])
-}
-
-/** SQL expression over a message `m`. `@copies` is the result of `listForkCopies`. */
-export const IS_FORK_COPY = `m.key in (select value from json_each(@copies))`
-
-/** SQL expression: the recorded tokens that count in the message's chat; null if none are recorded. */
-export const countedTokens = (column: 'input_tokens' | 'output_tokens'): string =>
-  `iif(m.${column} > 0, iif(${IS_FORK_COPY}, 0, m.${column}), null)`

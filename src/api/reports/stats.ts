@@ -1,70 +1,51 @@
-import * as counts from '../queries/message-sums.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import type { ToolStatus } from '../../model/part.ts'
-import {
-  BUCKETS_MAX,
-  type BucketUnit,
-  bucketsBetween,
-  dateOfDay,
-  dayOf,
-  firstDayOf,
-  nextBucket,
-  weekdayOf,
-  ZoneClock,
-} from '../periods.ts'
-import type { CallCounts, Stats, SeriesRow } from '../answers/stats.ts'
+import { UNDATED_QUARTER } from '../../mirror/sum-tables.ts'
+import { type BucketUnit, dateOfDay, dayOf, firstDayOf, nextBucket, weekdayOf, ZoneClock } from '../periods.ts'
+import type { Stats, SeriesRow } from '../answers/stats.ts'
 import { toIso } from '../queries/answer-row.ts'
-import { useOfTool } from '../../shared/tools.ts'
 import {
   ofUndated,
+  readCountedChats,
+  readCounts,
   readDrafts,
+  readFiles,
+  readTools,
+  readUncounted,
   type MessageScope,
   type CountedChat,
   type CountRow,
   QUARTER_MS,
 } from '../queries/message-sums.ts'
-import { readNamedChats } from '../queries/chats/list-chats.ts'
 import { readNamedProjects } from '../queries/projects/list-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
-import { UNDATED_QUARTER } from '../../mirror/sum-tables.ts'
 
 export interface StatsRequest extends Pick<MessageScope, 'projectNums' | 'machineNums' | 'fromMs' | 'toMs'> {
   readonly bucket: BucketUnit
   readonly timeZone: string
+  /** The present time in epoch milliseconds. */
+  readonly nowMs: number
 }
 
-/** `too-many`: the series would have more than `max` buckets. */
-export type StatsAnswer =
-  | { readonly kind: 'stats'; readonly stats: Stats }
-  | { readonly kind: 'too-many'; readonly count: number; readonly max: number }
-
-const CHATS_MAX = 10
 const HOUR_MS = 3_600_000
 
 /** Adds up the kept sums of the period. No message is read but those of quarters of an hour that it covers in part. */
-export const answerStats = (db: Mirror, request: StatsRequest): StatsAnswer =>
-  inSnapshot(db, () => countStats(db, request))
+export const answerStats = (db: Mirror, request: StatsRequest): Stats => inSnapshot(db, () => countStats(db, request))
 
-function countStats(db: Mirror, request: StatsRequest): StatsAnswer {
+function countStats(db: Mirror, request: StatsRequest): Stats {
   const { bucket, timeZone, fromMs, toMs } = request
   const scope = { ...request, draftNums: readDrafts(db), models: null }
-  const chats = new Map(counts.readCountedChats(db, scope).map((chat) => [chat.num, chat]))
-  const tally = new Tally(bucket, timeZone)
-  for (const row of counts.readCounts(db, scope)) {
+  const chats = new Map(readCountedChats(db, scope).map((chat) => [chat.num, chat]))
+  const tally = new Tally(request)
+  for (const row of readCounts(db, scope)) {
     const chat = chats.get(row[0])
     // A damaged mirror may have messages of a chat that is lost.
     if (chat !== undefined) tally.add(chat, row)
   }
-  // If a bound is missing and there are too many buckets, some message has a wrong time.
-  const series = tally.series(fromMs === null || toMs === null, BUCKETS_MAX)
-  if (series.rows === null) return { kind: 'too-many', count: series.count, max: BUCKETS_MAX }
   const counted = [...tally.chats]
   const listed = counted.filter(({ isSubagent }) => isSubagent === 0)
   const byProject = countByProject(db, tally)
-  const { byTool, calls, topFiles } = countCalls(db, scope)
-  const lines = { added: addUp(counted, 'linesAdded'), removed: addUp(counted, 'linesRemoved') }
-  const files = addUp(counted, 'filesChanged')
-  const stats = {
+  const series = tally.series()
+  return {
     bucket,
     timeZone,
     from: toIso(fromMs),
@@ -76,47 +57,33 @@ function countStats(db: Mirror, request: StatsRequest): StatsAnswer {
       messages: tally.messages,
       userMessages: tally.userMessages,
       toolCalls: tally.toolCalls,
-      linesAdded: lines.added.sum,
-      linesRemoved: lines.removed.sum,
-      filesChanged: files.sum,
+      linesAdded: addUp(counted.map(({ linesAdded }) => linesAdded)),
+      linesRemoved: addUp(counted.map(({ linesRemoved }) => linesRemoved)),
       activeDays: tally.activeDays,
     },
-    known: {
-      chats: counted.length,
-      linesAdded: lines.added.count,
-      linesRemoved: lines.removed.count,
-      filesChanged: files.count,
-    },
-    undated: countUndated(counts.readCounts(db, scope, ofUndated), chats),
-    approximate: { messages: tally.approximate },
-    uncounted: { chats: counts.readUncounted(db, scope) },
-    series: series.rows,
-    outOfSeries: { messages: series.left },
+    undated: countUndated(readCounts(db, scope, ofUndated), chats),
+    uncounted: { chats: readUncounted(db, scope) },
+    series,
+    outOfSeries: { messages: tally.dated - total(series.map(({ messages }) => messages)) },
     byProject,
     byModel: byShare(
       [...tally.byModel].map(([name, share]) => ({ name, chats: share.chats.size, messages: share.messages })),
     ),
-    byTool,
+    byTool: readTools(db, scope),
     byMode: countByMode(listed),
     byHour: Array.from({ length: 24 }, (_, hour) => total(tally.byHourOfWeek.map((ofDay) => ofDay[hour] ?? 0))),
     byWeekday: tally.byHourOfWeek.map(total),
     byHourOfWeek: tally.byHourOfWeek,
-    topFiles,
-    calls,
-    largestChats: listLargestChats(db, listed),
+    topFiles: readFiles(db, scope),
   }
-  return { kind: 'stats', stats }
 }
 
 const total = (numbers: readonly number[]): number => numbers.reduce((sum, count) => sum + count, 0)
 
-/** The sum is null if no chat has a value. */
-function addUp(
-  chats: readonly counts.CountedChat[],
-  column: 'linesAdded' | 'linesRemoved' | 'filesChanged',
-): { readonly sum: number | null; readonly count: number } {
-  const known = chats.flatMap((chat) => chat[column] ?? [])
-  return { sum: known.length === 0 ? null : total(known), count: known.length }
+/** Null if no value is known. */
+function addUp(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : total(known)
 }
 
 interface NamedShare {
@@ -143,7 +110,7 @@ function countByProject(db: Mirror, { byProject }: Tally): Stats['byProject'] {
   return byShare(rows)
 }
 
-function countByMode(listed: readonly counts.CountedChat[]): Stats['byMode'] {
+function countByMode(listed: readonly CountedChat[]): Stats['byMode'] {
   const modes = new Map<string | null, number>()
   for (const { mode } of listed) modes.set(mode, (modes.get(mode) ?? 0) + 1)
   return [...modes]
@@ -152,10 +119,7 @@ function countByMode(listed: readonly counts.CountedChat[]): Stats['byMode'] {
 }
 
 /** @param rows the messages without a time */
-function countUndated(
-  rows: readonly counts.CountRow[],
-  chats: ReadonlyMap<number, counts.CountedChat>,
-): Stats['undated'] {
+function countUndated(rows: readonly CountRow[], chats: ReadonlyMap<number, CountedChat>): Stats['undated'] {
   const messagesOf = new Map<number, number>()
   for (const [num, , , messages] of rows) messagesOf.set(num, (messagesOf.get(num) ?? 0) + messages)
   const whole = [...messagesOf].filter(([num, messages]) => {
@@ -163,56 +127,6 @@ function countUndated(
     return chat?.isSubagent === 0 && chat.length === messages
   })
   return { messages: total([...messagesOf.values()]), chats: whole.length }
-}
-
-/** Calls by tool, the most called first, and the files that they read or edited. */
-function countCalls(db: Mirror, scope: MessageScope): Pick<Stats, 'byTool' | 'calls' | 'topFiles'> {
-  const rows = counts.readTools(db, scope)
-  const tools = [...new Set(rows.map(({ tool }) => tool))]
-  const byTool = tools
-    .map((name) => ({ name, ...countsOf(rows.filter(({ tool }) => tool === name)) }))
-    .sort((one, other) => other.calls - one.calls || compareNames(one.name, other.name))
-  const named = (use: 'reads' | 'edits'): string[] => tools.filter((name) => useOfTool(name) === use)
-  const topFiles = counts.readFiles(db, scope, named('reads'), named('edits'))
-  return { byTool, calls: withRates(countsOf(rows)), topFiles }
-}
-
-function countsOf(rows: readonly counts.ToolRow[]): CallCounts {
-  const of = (wanted: ToolStatus): number =>
-    total(rows.filter(({ status }) => status === wanted).map(({ calls }) => calls))
-  return {
-    calls: total(rows.map(({ calls }) => calls)),
-    completed: of('completed'),
-    errors: of('error'),
-    rejected: of('rejected'),
-    cancelled: of('cancelled'),
-    running: of('running'),
-  }
-}
-
-function withRates(all: CallCounts): Stats['calls'] {
-  const ended = all.calls - all.running
-  const share = (count: number): number | null => (ended === 0 ? null : count / ended)
-  return {
-    ...all,
-    successRate: share(all.completed),
-    errorRate: share(all.errors),
-    rejectionRate: share(all.rejected),
-  }
-}
-
-function listLargestChats(db: Mirror, listed: readonly counts.CountedChat[]): Stats['largestChats'] {
-  const largest = listed
-    .toSorted((one, other) => other.sizeBytes - one.sizeBytes || other.num - one.num)
-    .slice(0, CHATS_MAX)
-  const named = readNamedChats(
-    db,
-    largest.map(({ num }) => num),
-  )
-  return largest.flatMap(({ num, length, sizeBytes }) => {
-    const name = named.get(num)
-    return name === undefined ? [] : [{ ...name, messages: length, sizeBytes }]
-  })
 }
 
 interface Share {
@@ -229,12 +143,16 @@ interface Bucket {
   toolCalls: number
 }
 
+/** Cursor is younger. A message with an earlier time, or one after tomorrow, has a wrong clock. */
+const FIRST_DAY = dayOf(Date.UTC(2015, 0))
+
 /** Adds up counts by everything that statistics group by, in the local time of a zone. */
-export class Tally {
+class Tally {
   messages = 0
   userMessages = 0
   toolCalls = 0
-  approximate = 0
+  /** Messages with a time. */
+  dated = 0
   readonly byModel = new Map<string | null, Share>()
   readonly byProject = new Map<number | null, Share>()
   /** The chats with counted messages. */
@@ -245,18 +163,19 @@ export class Tally {
   readonly #buckets = new Map<number, Bucket>()
   readonly #unit: BucketUnit
   readonly #clock: ZoneClock
+  readonly #endDay: number
 
-  constructor(unit: BucketUnit, timeZone: string) {
-    this.#unit = unit
+  constructor({ bucket, timeZone, nowMs }: Pick<StatsRequest, 'bucket' | 'timeZone' | 'nowMs'>) {
+    this.#unit = bucket
     this.#clock = new ZoneClock(timeZone)
+    this.#endDay = dayOf(nowMs) + 2
   }
 
   add(chat: CountedChat, row: CountRow): void {
-    const [, quarter, model, messages, users, calls, approximate] = row
+    const [, quarter, model, messages, users, calls] = row
     this.messages += messages
     this.userMessages += users
     this.toolCalls += calls
-    this.approximate += approximate
     this.chats.add(chat)
     for (const share of [shareOf(this.byModel, model), shareOf(this.byProject, chat.project)]) {
       share.messages += messages
@@ -265,10 +184,12 @@ export class Tally {
     if (quarter === UNDATED_QUARTER) return
     const localMs = this.#clock.toLocalMs(quarter * QUARTER_MS)
     const day = dayOf(localMs)
+    this.dated += messages
     this.#days.add(day)
     const hours = this.byHourOfWeek[weekdayOf(day)] ?? []
     const hour = Math.floor(localMs / HOUR_MS) - day * 24
     hours[hour] = (hours[hour] ?? 0) + messages
+    if (day < FIRST_DAY || day > this.#endDay) return
     const bucket = this.#bucketOf(firstDayOf(day, this.#unit))
     bucket.messages += messages
     bucket.userMessages += users
@@ -289,44 +210,12 @@ export class Tally {
     return this.#days.size
   }
 
-  /** The buckets from the first to the last one with a message, and how many messages are outside. */
-  series(
-    isOpen: boolean,
-    max: number,
-  ): { readonly rows: SeriesRow[] | null; readonly left: number; readonly count: number } {
+  /** The buckets from the first to the last one with a message, empty ones too. */
+  series(): SeriesRow[] {
     const sorted = [...this.#buckets.values()].sort((one, other) => one.firstDay - other.firstDay)
-    const [first, last] = [sorted[0], sorted.at(-1)]
-    const count = first === undefined || last === undefined ? 0 : this.#between(first, last) + 1
-    if (count > max && !isOpen) return { rows: null, left: 0, count }
-    const stretch = count > max ? this.#busiestStretch(sorted, max) : sorted
-    return { rows: this.#withEmpty(stretch), left: sumOf(sorted) - sumOf(stretch), count }
-  }
-
-  #between(first: Bucket, last: Bucket): number {
-    return bucketsBetween(first.firstDay, last.firstDay, this.#unit)
-  }
-
-  /** Up to `max` buckets in a row with the most messages. So a message with a wrong year stays outside. */
-  #busiestStretch(sorted: readonly Bucket[], max: number): readonly Bucket[] {
-    let [start, messages, most] = [0, 0, 0]
-    let best: readonly [number, number] = [0, 0]
-    for (const [at, bucket] of sorted.entries()) {
-      messages += bucket.messages
-      for (let first = sorted[start]; first && this.#between(first, bucket) >= max; first = sorted[start]) {
-        messages -= first.messages
-        start += 1
-      }
-      if (messages <= most) continue
-      most = messages
-      best = [start, at + 1]
-    }
-    return sorted.slice(...best)
-  }
-
-  #withEmpty(stretch: readonly Bucket[]): SeriesRow[] {
     const rows: SeriesRow[] = []
-    let next = stretch[0]?.firstDay ?? 0
-    for (const { firstDay, chats, messages, userMessages, toolCalls } of stretch) {
+    let next = sorted[0]?.firstDay ?? 0
+    for (const { firstDay, chats, messages, userMessages, toolCalls } of sorted) {
       for (; next < firstDay; next = nextBucket(next, this.#unit)) rows.push({ start: dateOfDay(next), ...nothing })
       rows.push({ start: dateOfDay(firstDay), chats: chats.size, messages, userMessages, toolCalls })
       next = nextBucket(firstDay, this.#unit)
@@ -334,8 +223,6 @@ export class Tally {
     return rows
   }
 }
-
-const sumOf = (buckets: readonly Bucket[]): number => buckets.reduce((sum, { messages }) => sum + messages, 0)
 
 const nothing = { chats: 0, messages: 0, userMessages: 0, toolCalls: 0 }
 

@@ -44,7 +44,7 @@ export function makeHits(
   { isRedacted = false }: Shape,
 ): readonly SearchHit[] {
   // A message is masked whole, by its keys too. Half of a key in a passage would not be known as one.
-  const toShow = <Value>(value: Value): Value => (isRedacted ? new Masking().maskAtOnce(value) : value)
+  const toShow = <Value>(value: Value): Value => (isRedacted ? new Masking().mask(value) : value)
   const statement = statementOf<HitRow>(db, SELECT_HIT)
   return found.flatMap((each) => {
     const row = statement.get({ key: BigInt(each.key) })

@@ -12,14 +12,10 @@ import {
   readRecorded,
   readSums,
   type LedgerItem,
-  type ChatRecord,
-  type ImportedEvent,
-  type MessageSum,
   type RecordedMessage,
 } from '../queries/tokens.ts'
 import { PriceBook, priceList } from './prices.ts'
-import type { TokensAnswer, TokensRow, TokenSources, ImportedTokens } from '../answers/tokens.ts'
-import { csvText, type Cell } from '../../shared/csv.ts'
+import type { TokensAnswer, TokensRow, TokenSources } from '../answers/tokens.ts'
 
 export const tokenGroupings = [...bucketUnits, 'project', 'model', 'chat'] as const
 export type TokenGrouping = (typeof tokenGroupings)[number]
@@ -31,8 +27,6 @@ export interface TokensRequest extends Omit<MessageScope, 'draftNums'> {
   readonly timeZone: string
   /** How many rows are returned at most: the newest by time, else the largest. The totals include all. */
   readonly limit: number
-  /** Whether recorded tokens are priced. */
-  readonly hasPrices: boolean
 }
 
 /** The number of a project or chat, a date, or a model; null if there is none. */
@@ -40,11 +34,13 @@ type Key = number | string | null
 /** Events without a chat are one row of their own in the groups by chat and project. */
 const UNMATCHED = 'unmatched'
 
-/** A key for each grouping, and the sums. */
 interface Group {
+  /** One for each grouping. */
   readonly keys: readonly Key[]
   readonly tally: Tally
 }
+
+const isNone = (key: Key): boolean => key === null || key === UNMATCHED
 
 /** Token counts by source, in rows by time, project, model or chat. */
 export const readLedger = (db: Mirror, request: TokensRequest): TokensAnswer =>
@@ -56,9 +52,6 @@ class Ledger {
   readonly #scope: MessageScope
   readonly #clock: ZoneClock
   readonly #groups = new Map<string, Group>()
-  readonly #totals = new Tally()
-  /** Recorded messages that are copies in forked chats. */
-  #copied = 0
 
   constructor(db: Mirror, request: TokensRequest) {
     this.#db = db
@@ -68,65 +61,78 @@ class Ledger {
   }
 
   read(): TokensAnswer {
-    const traits = this.#request.groupBy.map((each) => (isOfTime(each) ? 'time' : each))
-    for (const sum of readSums(this.#db, traits, this.#scope)) this.#addTo(sum, (tally) => tally.addMessages(sum))
-    const hasPrices = this.#addRecorded()
-    for (const record of readChatRecords(this.#db, this.#scope)) {
-      if ((record.contextTokens ?? 0) > 0) this.#addTo(record, (tally) => tally.addContext(record))
+    const { groupBy } = this.#request
+    const traits = groupBy.map((grouping) => (isOfTime(grouping) ? 'time' : grouping))
+    for (const sum of readSums(this.#db, traits, this.#scope)) {
+      const { messages, estimated, input: estimatedInput, output: estimatedOutput } = sum
+      this.#add(sum, { messages, estimated, estimatedInput, estimatedOutput })
+    }
+    const recorded = readRecorded(this.#db, this.#scope)
+    const prices = recorded.length === 0 ? null : new PriceBook()
+    for (const message of recorded) this.#addRecorded(message, prices)
+    for (const { contextTokens, cents, ...record } of readChatRecords(this.#db, this.#scope)) {
+      if (contextTokens !== null && contextTokens > 0) this.#add(record, { contextTokens, contextChats: 1 })
       // Cursor records cents by model, but that need not be the chat's current model.
-      if (record.cents !== null) this.#addTo({ ...record, model: null }, (tally) => tally.addCents(record))
+      if (cents !== null) this.#add({ ...record, model: null }, { recordedCents: cents })
     }
     const imports = this.#addEvents()
-    const { shown, omitted } = this.#cut(this.#sorted())
-    const totals = this.#totals.toSources()
-    const undated = { messages: countUndated(this.#db, this.#scope) }
+    const sorted = this.#sorted()
+    const totals = new Tally()
+    for (const { tally } of sorted) totals.add(tally.sums)
+    const sources = totals.toSources()
+    const undated = countUndated(this.#db, this.#scope)
+    const { limit } = this.#request
     return {
-      rows: this.#label(shown),
-      rowsTotal: this.#groups.size,
-      omitted,
-      totals,
-      undated,
-      coverage: totals.coverage,
+      rows: this.#label(isOfTime(groupBy[0]) ? sorted.slice(-limit) : sorted.slice(0, limit)),
+      rowsTotal: sorted.length,
+      omitted: omittedNote(sorted.length, this.#request),
+      totals: sources,
+      undated: { messages: undated },
+      coverage: sources.coverage,
       imports,
-      prices: hasPrices ? priceList : null,
-      notes: tokenNotes(this.#request, totals, {
-        hasUndated: [...this.#groups.values()].some(({ keys: [first] }) => first === null),
-        undated: undated.messages,
-        copied: this.#copied,
+      prices: prices === null ? null : priceList,
+      notes: tokenNotes(this.#request, sources, {
+        hasUndated: isOfTime(groupBy[0]) && sorted[0]?.keys[0] === null,
+        undated,
+        copied: recorded.filter(({ isCopy }) => isCopy === 1).length,
       }),
     }
   }
 
-  /** @returns whether prices were looked up */
-  #addRecorded(): boolean {
-    const recorded = readRecorded(this.#db, this.#scope)
-    this.#copied = recorded.filter(({ isCopy }) => isCopy === 1).length
-    const prices = this.#request.hasPrices && recorded.length > 0 ? new PriceBook() : null
-    for (const message of recorded) {
-      const { model, input, output, atMs } = message
-      const cents = prices?.centsOf(model, input, output, atMs)
-      this.#addTo(message, (tally) => {
-        tally.addRecorded(message)
-        if (cents !== undefined) tally.addPrice(cents)
+  #addRecorded(message: RecordedMessage, prices: PriceBook | null): void {
+    const { model, input, output, atMs, estimatedInput, estimatedOutput } = message
+    this.#add(message, { recorded: 1, recordedInput: input, recordedOutput: output })
+    // A record replaces the estimate that was made before it.
+    if (estimatedInput !== null) {
+      this.#add(message, {
+        estimated: -1,
+        estimatedInput: -estimatedInput,
+        estimatedOutput: -(estimatedOutput ?? 0),
       })
     }
-    return prices !== null
+    const pricedCents = prices?.centsOf(model, input, output, atMs) ?? null
+    this.#add(message, pricedCents === null ? { unpriced: 1 } : { priced: 1, pricedCents })
   }
 
   #addEvents(): TokensAnswer['imports'] {
     const events = readEvents(this.#db, this.#scope)
-    for (const event of events) this.#addTo(event, (tally) => tally.addEvent(event))
+    for (const event of events) {
+      const { input, output, cacheRead, cacheWrite, total, cents: importedCents } = event
+      const parts = [input, output, cacheRead, cacheWrite].filter((count) => count !== null)
+      const sum = parts.length === 0 ? null : parts.reduce((all, count) => all + count, 0)
+      const imported = { importedInput: input, importedOutput: output, cacheRead, cacheWrite, importedCents }
+      this.#add(event, { ...imported, importedTotal: total ?? sum, events: 1 })
+    }
     const matched = events.filter(({ chat }) => chat !== null).length
     return events.length === 0 ? null : { events: events.length, matched, unmatched: events.length - matched }
   }
 
-  #addTo(item: LedgerItem, add: (tally: Tally) => void): void {
+  #add(item: LedgerItem, sums: Sums): void {
     const keys = this.#request.groupBy.map((grouping) => this.#keyOf(item, grouping))
     const name = keys.join('\n')
-    let group = this.#groups.get(name)
-    if (group === undefined) this.#groups.set(name, (group = { keys, tally: new Tally() }))
-    add(group.tally)
-    add(this.#totals)
+    const group = this.#groups.get(name) ?? { keys, tally: new Tally() }
+    this.#groups.set(name, group)
+    group.tally.add(sums)
   }
 
   #keyOf({ chat, project, model, atMs }: LedgerItem, grouping: TokenGrouping): Key {
@@ -137,32 +143,16 @@ class Ledger {
   }
 
   /** By time, undated first. Then by number of messages, with rows without project, model or chat last. */
-  #sorted(): Group[] {
-    const dateOf = ({ keys }: Group): string => (isOfTime(this.#request.groupBy[0]) ? String(keys[0] ?? '') : '')
-    const noneOf = ({ keys }: Group): number => keys.filter((key) => key === null || key === UNMATCHED).length
+  #sorted(): readonly Group[] {
+    const dateOf = ({ keys: [first] }: Group): string => (isOfTime(this.#request.groupBy[0]) ? String(first ?? '') : '')
+    const unknown = ({ keys }: Group): number => keys.filter(isNone).length
     return [...this.#groups.values()].sort(
       (one, other) =>
         compareTexts(dateOf(one), dateOf(other)) ||
-        noneOf(one) - noneOf(other) ||
-        other.tally.messages - one.tally.messages ||
+        unknown(one) - unknown(other) ||
+        other.tally.of('messages') - one.tally.of('messages') ||
         compareTexts(String(one.keys), String(other.keys)),
     )
-  }
-
-  /** Keeps the newest rows by time, and the rows with the most messages of other groups. */
-  #cut(rows: readonly Group[]): { readonly shown: readonly Group[]; readonly omitted: TokensAnswer['omitted'] } {
-    const { groupBy, limit } = this.#request
-    const left = rows.length - limit
-    if (left <= 0) return { shown: rows, omitted: null }
-    const numberOf = `${limit.toLocaleString('en-US')} of ${rows.length.toLocaleString('en-US')} rows`
-    if (!isOfTime(groupBy[0])) {
-      const note = `Only ${numberOf} are shown, those with the most messages. The totals include all.`
-      return { shown: rows.slice(0, limit), omitted: { rows: left, from: null, to: null, note } }
-    }
-    const dates = rows.slice(0, left).flatMap(({ keys: [key] }) => (typeof key === 'string' ? [key] : []))
-    const [from = null, to = null] = [dates[0], dates.at(-1)]
-    const note = `Only the newest ${numberOf} are shown, those after ${to ?? 'the undated one'}. The totals include all.`
-    return { shown: rows.slice(left), omitted: { rows: left, from, to, note } }
   }
 
   #label(rows: readonly Group[]): TokensRow[] {
@@ -197,6 +187,14 @@ function labelOf(grouping: TokenGrouping | undefined, key: Key): string {
   return grouping === 'week' ? `week of ${text}` : text
 }
 
+/** What the limit leaves out, as a sentence; null if nothing. */
+function omittedNote(rows: number, { groupBy, limit }: TokensRequest): string | null {
+  if (rows <= limit) return null
+  const which = isOfTime(groupBy[0]) ? 'the newest' : 'those with the most messages'
+  const [shown, all] = [limit, rows].map((count) => count.toLocaleString('en-US'))
+  return `Only ${shown} of ${all} rows are shown, ${which}. The totals include all.`
+}
+
 const ESTIMATED =
   'Estimated: the visible text of each message, once, from its signs: within about 15% of the encoding o200k_base. This is what was written and read, not what was billed: for every answer a model reads the whole chat again, and much that no chat shows.'
 const RECORDED =
@@ -216,12 +214,11 @@ const copiedNote = (copied: number): string =>
   `${copied} recorded ${copied === 1 ? 'message is a copy' : 'messages are copies'} in a forked chat. Their tokens count once, in the chat that began first.`
 
 /** Explains the numbers in the answer, one sentence each. */
-export function tokenNotes(
+function tokenNotes(
   request: TokensRequest,
   { recorded, imported, estimated, contextSnapshot, priced }: TokenSources,
   { hasUndated, undated, copied }: { readonly hasUndated: boolean; readonly undated: number; readonly copied: number },
 ): string[] {
-  const hasDates = isOfTime(request.groupBy[0])
   const isBounded = request.fromMs !== null || request.toMs !== null
   const sources = [recorded, imported, estimated, contextSnapshot].filter((source) => source !== null)
   return [
@@ -233,158 +230,77 @@ export function tokenNotes(
     contextSnapshot === null ? null : SNAPSHOT,
     priced === null ? null : PRICED,
     priced === null || priced.unpriced === 0 ? null : unpricedNote(priced),
-    isBounded ? leftOut(undated) : hasDates && hasUndated ? UNDATED : null,
+    isBounded ? leftOut(undated) : hasUndated ? UNDATED : null,
   ].filter((note) => note !== null)
 }
 
-const importedFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cents'] as const
-type ImportedField = (typeof importedFields)[number] | 'total'
+/** What is added up. The first of each line counts messages, chats or events. */
+type Sum =
+  | 'messages'
+  | 'recorded'
+  | 'recordedInput'
+  | 'recordedOutput'
+  | 'estimated'
+  | 'estimatedInput'
+  | 'estimatedOutput'
+  | 'priced'
+  | 'unpriced'
+  | 'pricedCents'
+  | 'contextChats'
+  | 'contextTokens'
+  | 'events'
+  | 'importedInput'
+  | 'importedOutput'
+  | 'cacheRead'
+  | 'cacheWrite'
+  | 'importedTotal'
+  | 'importedCents'
+  | 'recordedCents'
+type Sums = Readonly<Partial<Record<Sum, number | null>>>
 
 /** One row of the ledger, with separate sums for each source. */
-export class Tally {
-  #messages = 0
-  /** Messages with an estimate and no record. Plain numbers, because there may be as many tallies as chats. */
-  #estimated = 0
-  #estimatedInput = 0
-  #estimatedOutput = 0
-  #recorded: { messages: number; input: number | null; output: number | null } | null = null
-  #snapshot: { tokens: number; chats: number } | null = null
-  #cents: number | null = null
-  #events = 0
-  #imported: Map<ImportedField, number> | null = null
-  #priced: { cents: number | null; messages: number; unpriced: number } | null = null
+class Tally {
+  readonly sums: Partial<Record<Sum, number>> = {}
 
-  addMessages({ messages, estimated, input, output }: MessageSum): void {
-    this.#messages += messages
-    this.#estimated += estimated
-    this.#estimatedInput += input ?? 0
-    this.#estimatedOutput += output ?? 0
-  }
-
-  addRecorded({ input, output, estimatedInput, estimatedOutput }: RecordedMessage): void {
-    this.#recorded ??= { messages: 0, input: null, output: null }
-    this.#recorded.messages += 1
-    this.#recorded.input = sumOf(this.#recorded.input, input)
-    this.#recorded.output = sumOf(this.#recorded.output, output)
-    if (estimatedInput === null) return
-    // A record replaces the estimate that was made before it.
-    this.#estimated -= 1
-    this.#estimatedInput -= estimatedInput
-    this.#estimatedOutput -= estimatedOutput ?? 0
-  }
-
-  /** @param cents the list price of a recorded message; null if unknown */
-  addPrice(cents: number | null): void {
-    this.#priced ??= { cents: null, messages: 0, unpriced: 0 }
-    if (cents === null) this.#priced.unpriced += 1
-    else {
-      this.#priced.cents = sumOf(this.#priced.cents, cents)
-      this.#priced.messages += 1
+  /** An unknown number adds nothing, so an unknown sum does not become 0. */
+  add(more: Sums): void {
+    for (const name of Object.keys(more) as Sum[]) {
+      const value = more[name] ?? null
+      if (value !== null) this.sums[name] = this.of(name) + value
     }
   }
 
-  addContext({ contextTokens }: ChatRecord): void {
-    if (contextTokens === null) return
-    this.#snapshot ??= { tokens: 0, chats: 0 }
-    this.#snapshot.tokens += contextTokens
-    this.#snapshot.chats += 1
-  }
-
-  addCents({ cents }: ChatRecord): void {
-    this.#cents = sumOf(this.#cents, cents)
-  }
-
-  addEvent(event: ImportedEvent): void {
-    this.#events += 1
-    for (const field of importedFields) this.#addImported(field, event[field])
-    const parts = [event.input, event.output, event.cacheRead, event.cacheWrite].filter((count) => count !== null)
-    this.#addImported(
-      'total',
-      event.total ?? (parts.length === 0 ? null : parts.reduce((sum, count) => sum + count, 0)),
-    )
-  }
-
-  #addImported(field: ImportedField, value: number | null): void {
-    if (value === null) return
-    this.#imported ??= new Map()
-    this.#imported.set(field, (this.#imported.get(field) ?? 0) + value)
-  }
-
-  get messages(): number {
-    return this.#messages
+  of(name: Sum): number {
+    return this.sums[name] ?? 0
   }
 
   toSources(): TokenSources {
-    const recorded = this.#recorded?.messages ?? 0
-    const estimated = { input: this.#estimatedInput, output: this.#estimatedOutput, messages: this.#estimated }
-    return {
-      recorded: this.#recorded,
-      imported: this.#toImported(),
-      estimated: estimated.messages === 0 ? null : estimated,
-      contextSnapshot: this.#snapshot,
-      recordedCents: rounded(this.#cents),
-      priced: this.#priced === null ? null : { ...this.#priced, cents: rounded(this.#priced.cents) },
-      coverage: {
-        messages: this.#messages,
-        recorded,
-        estimated: estimated.messages,
-        unknown: this.#messages - recorded - estimated.messages,
-      },
+    const known = (name: Sum): number | null => this.sums[name] ?? null
+    const messages = this.of('messages')
+    const [recorded, estimated, priced] = [this.of('recorded'), this.of('estimated'), this.of('priced')]
+    const [unpriced, chats, events] = [this.of('unpriced'), this.of('contextChats'), this.of('events')]
+    const [input, output] = [this.of('estimatedInput'), this.of('estimatedOutput')]
+    const imported = {
+      input: known('importedInput'),
+      output: known('importedOutput'),
+      cacheRead: known('cacheRead'),
+      cacheWrite: known('cacheWrite'),
+      cents: rounded(known('importedCents')),
+      total: known('importedTotal'),
+      events,
     }
-  }
-
-  #toImported(): ImportedTokens | null {
-    if (this.#events === 0) return null
-    const valueOf = (field: ImportedField): number | null => this.#imported?.get(field) ?? null
     return {
-      input: valueOf('input'),
-      output: valueOf('output'),
-      cacheRead: valueOf('cacheRead'),
-      cacheWrite: valueOf('cacheWrite'),
-      cents: rounded(valueOf('cents')),
-      total: valueOf('total'),
-      events: this.#events,
+      recorded:
+        recorded === 0 ? null : { input: known('recordedInput'), output: known('recordedOutput'), messages: recorded },
+      imported: events === 0 ? null : imported,
+      estimated: estimated === 0 ? null : { input, output, messages: estimated },
+      contextSnapshot: chats === 0 ? null : { tokens: this.of('contextTokens'), chats },
+      recordedCents: rounded(known('recordedCents')),
+      priced: priced + unpriced === 0 ? null : { cents: rounded(known('pricedCents')), messages: priced, unpriced },
+      coverage: { messages, recorded, estimated, unknown: messages - recorded - estimated },
     }
   }
 }
 
-/** An unknown number adds nothing, and an unknown sum does not become 0. */
-const sumOf = (sum: number | null, more: number | null): number | null => (more === null ? sum : (sum ?? 0) + more)
-
 /** Removes the rounding errors of adding fractions of a cent. */
 const rounded = (cents: number | null): number | null => (cents === null ? null : Math.round(cents * 1e6) / 1e6)
-
-/** One column per number and source. An empty cell is unknown. */
-const columns: readonly (readonly [name: string, read: (row: TokenSources) => Cell])[] = [
-  ['messages', (row) => row.coverage.messages],
-  ['messages recorded', (row) => row.coverage.recorded],
-  ['messages estimated', (row) => row.coverage.estimated],
-  ['messages unknown', (row) => row.coverage.unknown],
-  ['recorded input', (row) => row.recorded?.input],
-  ['recorded output', (row) => row.recorded?.output],
-  ['recorded cents', (row) => row.recordedCents],
-  ['recorded at list price, cents', (row) => row.priced?.cents],
-  ['recorded messages priced', (row) => row.priced?.messages],
-  ['recorded messages unpriced', (row) => row.priced?.unpriced],
-  ['imported input', (row) => row.imported?.input],
-  ['imported cache write', (row) => row.imported?.cacheWrite],
-  ['imported cache read', (row) => row.imported?.cacheRead],
-  ['imported output', (row) => row.imported?.output],
-  ['imported total', (row) => row.imported?.total],
-  ['imported cents', (row) => row.imported?.cents],
-  ['imported rows', (row) => row.imported?.events],
-  ['estimated input', (row) => row.estimated?.input],
-  ['estimated output', (row) => row.estimated?.output],
-  ['context snapshot', (row) => row.contextSnapshot?.tokens],
-  ['context snapshot chats', (row) => row.contextSnapshot?.chats],
-]
-
-/**
- * The rows as CSV with a header; for several groupings with a column for the key of each. There is no row of totals: a
- * spreadsheet would add it to the others.
- */
-export const ledgerCsv = ({ rows }: Pick<TokensAnswer, 'rows'>, groupBy: readonly string[]): string =>
-  csvText([
-    [...(groupBy.length > 1 ? groupBy : ['key']), 'label', ...columns.map(([name]) => name)],
-    ...rows.map((row) => [...(row.keys ?? [row.key]), row.label, ...columns.map(([, read]) => read(row))]),
-  ])

@@ -12,20 +12,12 @@ const calcPrice: typeof Prices.calcPrice = (...asked) => {
   return list.calcPrice(...asked)
 }
 
-interface Unit {
-  /** Dollars per million tokens. */
-  readonly input: number
-  readonly output: number
-}
+/** Dollars per million tokens. `by-request`: the price depends on the time or the size of a request. */
+type Price = { readonly input: number; readonly output: number } | 'by-request' | null
 
-const DAY_MS = 86_400_000
-
-/** A fixed price, a graded price, a price by time of day, or none. */
-type Kind = Unit | 'graded' | 'timed' | null
-
-/** List prices. Each is looked up once. */
+/** List prices. Each model is looked up once. */
 export class PriceBook {
-  readonly #units = new Map<string, Kind>()
+  readonly #prices = new Map<string, Price>()
 
   /**
    * The list price of a request at its time, as if nothing had been cached.
@@ -34,38 +26,28 @@ export class PriceBook {
   centsOf(model: string | null, input: number | null, output: number | null, atMs: number | null): number | null {
     const listed = model === null ? null : listedModel(model)
     if (listed === null || input === null || output === null) return null
-    const day = new Date(Math.floor((atMs ?? Date.parse(priceList.asOf)) / DAY_MS) * DAY_MS)
-    const unit = this.#unitOf(listed, day)
-    if (unit === null) return null
-    if (unit === 'timed') return atMs === null ? null : centsAt(listed, input, output, new Date(atMs))
-    if (unit === 'graded') return centsAt(listed, input, output, day)
-    return (input * unit.input + output * unit.output) / 10_000
+    const price = this.#priceOf(listed)
+    if (price === null) return null
+    if (price !== 'by-request') return (input * price.input + output * price.output) / 10_000
+    if (atMs === null) return null
+    const found = calcPrice({ input_tokens: input, output_tokens: output }, listed, { timestamp: new Date(atMs) })
+    return found === null ? null : found.total_price * 100
   }
 
-  #unitOf(listed: string, day: Date): Kind {
-    const name = `${listed} ${day.getTime()}`
-    const known = this.#units.get(name)
+  #priceOf(listed: string): Price {
+    const known = this.#prices.get(listed)
     if (known !== undefined) return known
-    const price = priceOf(listed, 1, 1, day)
-    const unit = price === null || !isNameOf(price.model, listed) ? null : kindOf(price)
-    this.#units.set(name, unit)
-    return unit
+    const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, listed)
+    const price = found === null || !isNameOf(found.model, listed) ? null : kindOf(found)
+    this.#prices.set(listed, price)
+    return price
   }
 }
 
-const priceOf = (model: string, input: number, output: number, timestamp: Date): Prices.PriceCalculationResult =>
-  calcPrice({ input_tokens: input, output_tokens: output }, model, { timestamp })
-
-function centsAt(model: string, input: number, output: number, at: Date): number | null {
-  const price = priceOf(model, input, output, at)
-  return price === null ? null : price.total_price * 100
-}
-
-function kindOf({ model, model_price: price }: Prices.PriceCalculation): Kind {
-  const { prices } = model
-  if (Array.isArray(prices) && prices.some(({ constraint }) => constraint?.type === 'time_of_date')) return 'timed'
+function kindOf({ model, model_price: price }: Prices.PriceCalculation): Price {
   const { input_mtok: input, output_mtok: output } = price
-  return typeof input === 'number' && typeof output === 'number' ? { input, output } : 'graded'
+  const isFixed = !Array.isArray(model.prices) && typeof input === 'number' && typeof output === 'number'
+  return isFixed ? { input, output } : 'by-request'
 }
 
 /** The release date or stage at the end of a model's name: `claude-3-5-sonnet-20241022`. */

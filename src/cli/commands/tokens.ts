@@ -74,7 +74,7 @@ export function addCommand(program: Command, session: Session): void {
       const earlier = more > 0 ? `And ${countText(more, 'earlier day')}: add --from 30d. ` : ''
       await session.note(`${earlier}For all, by month: --month.\n`)
     } else await session.show(renderTokens([...rows, { ...answer.totals, label: 'all' }], answer.totals, screen))
-    if (answer.omitted !== null) await session.note(`${answer.omitted.note}\n`)
+    if (answer.omitted !== null) await session.note(`${answer.omitted}\n`)
     if (notes === true || !isOnTerminal) await session.note(explainTokens(answer))
     else {
       const { messages } = answer.undated
@@ -93,14 +93,11 @@ function addImportCommand(tokensCommand: Command, session: Session): void {
     .command('import')
     .description('import a usage file that you downloaded from Cursor’s dashboard')
     .argument('<csv>', 'the file')
-    .option('--tz <zone>', 'time zone of times without one, such as Europe/Berlin')
   const example = 'cursordex tokens import usage-events.csv'
   addExamples(command, example, `${example} --json`).action(async (file: string) => {
     const text = readText(file, FILE_BYTES_MAX, 'Name the file that you downloaded from Cursor’s dashboard.')
-    // The parent command may have taken a flag of the same name.
-    const query = inOwnZone({ tz: command.optsWithGlobals<Options>().tz }, session.screen, true)
     await session.ask(command, async (answers) => {
-      const answer = await answers.post('/api/tokens/import', { query, body: new CsvText(text) })
+      const answer = await answers.post('/api/tokens/import', { body: new CsvText(text) })
       await session.printAnswer(command, answer, importText)
     })
   })
@@ -187,10 +184,9 @@ function explainTokens({ totals, imports, prices, notes }: TokensAnswer): string
   return sentences.map((sentence) => `${printableLine(sentence)}\n`).join('')
 }
 
-function importText({ rows, matched, unmatched, already, rematched, unknownColumns }: ImportAnswer): string[] {
+function importText({ rows, matched, unmatched, already, rematched }: ImportAnswer): string[] {
   return [
     `${countText(rows, 'row')}: ${numberText(matched)} matched to a chat, ${numberText(unmatched)} not matched, ${numberText(already)} already imported`,
     ...(rematched > 0 ? [`${countText(rematched, 'earlier row')} matched to a chat now`] : []),
-    ...(unknownColumns.length > 0 ? [`unknown columns: ${unknownColumns.join(', ')}`] : []),
   ]
 }

@@ -22,8 +22,7 @@ export function pageFiles(folder: string): PageFiles {
     asset: (name) => {
       const type = TYPES[NAME.exec(name)?.[1] ?? '']
       const body = type === undefined ? null : read('assets', name)
-      if (type === undefined || body === null) return null
-      return { type, body, gzip: read('assets', `${name}.gz`), brotli: read('assets', `${name}.br`) }
+      return type === undefined || body === null ? null : { type, body }
     },
   }
 }

@@ -145,8 +145,7 @@ class ServedWriter {
       }
       case 'importUsage': {
         const { readUsageFile } = await import('../../api/tokens/usage-file.ts')
-        const { events, unknownColumns } = readUsageFile(order.text, order.timeZone)
-        return { ...importUsage(this.#kept.db, events, Date.now()), unknownColumns }
+        return importUsage(this.#kept.db, readUsageFile(order), Date.now())
       }
       case 'merge': {
         this.#requireBars()

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads'
-import type { MergeOrder, UsageFileText, UsageOutcome } from '../../api/context.ts'
+import type { MergeOrder } from '../../api/context.ts'
+import type { UsageImport } from '../../mirror/usage/usage-events.ts'
 import type { PassStep } from '../../indexer/source.ts'
 import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { SourceId } from '../../model/ids.ts'
@@ -40,7 +41,7 @@ export const writerSetup = (settings: Settings): WriterSetup => ({
 interface Acts {
   readonly run: (order: RunOrder) => RunOutcome
   /** @throws UserError `bad-csv`, `bad-columns`, `bad-cell` if the file cannot be read. Then nothing is saved */
-  readonly importUsage: (file: UsageFileText) => UsageOutcome
+  readonly importUsage: (text: string) => UsageImport
   /** @returns how many chats moved, subagents too */
   readonly merge: (order: MergeOrder) => { readonly chats: number }
   /** Restores a part of an archive. */

@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso'
 import type { Stats } from '../../api/answers/stats.ts'
-import { bytes, chatAddress, count, fileAddress, percent, plural, titleOf } from '../lib/format.ts'
+import { count, fileAddress, percent, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
 import { Figure, Notice, Shown } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
@@ -77,7 +77,8 @@ function Report({ stats, url, range }: ReportProps) {
 const NotCharted = ({ stats: { undated, outOfSeries, uncounted, from, to } }: { stats: Stats }) => (
   <p class="soft">
     {undated.messages > 0 && `${undatedText(undated.messages, from ?? to)} `}
-    {outOfSeries.messages > 0 && `${plural(outOfSeries.messages, 'message')} far from the others: not in the chart. `}
+    {outOfSeries.messages > 0 &&
+      `${plural(outOfSeries.messages, 'message')} with a time before 2015 or after tomorrow: not in the chart. `}
     {uncounted.chats > 0 && `Tool calls of ${plural(uncounted.chats, 'chat')} are not counted yet.`}
   </p>
 )
@@ -171,20 +172,6 @@ const Breakdowns = ({ stats, range }: { stats: Stats; range: Range }) => {
         ]}
         rows={stats.topFiles}
         note="The top 20 at most."
-      />
-      <Breakdown
-        title="Largest chats"
-        columns={[
-          {
-            name: 'Chat',
-            value: ({ title }) => title,
-            show: ({ title }) => titleOf(title),
-            link: ({ id }) => chatAddress(id),
-          },
-          { name: 'Messages', value: ({ messages }) => messages },
-          { name: 'Size', value: ({ sizeBytes }) => sizeBytes, show: ({ sizeBytes }) => bytes(sizeBytes) },
-        ]}
-        rows={stats.largestChats}
       />
       <Breakdown
         title="Modes"

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { csvText, type Cell } from '../../shared/csv.ts'
-import { download, messageOf, saveBlob } from '../lib/api.ts'
+import { messageOf, saveBlob } from '../lib/api.ts'
 import { count, cut, projectAddress, UNKNOWN, visible } from '../lib/format.ts'
 import { When } from '../lib/parts.tsx'
 import type { ProjectRef } from '../../api/answers/projects.ts'
@@ -85,8 +85,8 @@ interface CsvProps<Row> {
   /** Names the button and the file. */
   readonly title: string
   readonly columns?: readonly Column<Row>[]
-  /** All rows, also those that are not on the screen; or the file as the server makes it. */
-  readonly rows: readonly Row[] | (() => Promise<readonly Row[] | Response>)
+  /** All rows, also those that are not on the screen. */
+  readonly rows: readonly Row[] | (() => Promise<readonly Row[]>)
 }
 
 /** Saves a table as a CSV file. */
@@ -95,7 +95,6 @@ export function CsvButton<Row>({ title, columns = [], rows }: CsvProps<Row>) {
   const save = async (): Promise<void> => {
     setFailure(null)
     const all = typeof rows === 'function' ? await rows() : rows
-    if (all instanceof Response) return download(all, 'cursordex.csv')
     const cells = all.map((row) => columns.map(({ value }) => value(row)))
     const csv = csvText([columns.map(({ name }) => name), ...cells])
     saveBlob(new Blob([csv], { type: 'text/csv' }), `${title.toLowerCase().replaceAll(/\W+/g, '-')}.csv`)
@@ -128,19 +127,17 @@ interface BreakdownProps<Row> {
   readonly caption?: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
-  /** The same rows as CSV, as the server gives them with more columns. */
-  readonly csv?: () => Promise<Response>
   readonly note?: string | undefined
 }
 
 /** A titled table whose further rows are folded. */
-export function Breakdown<Row>({ title, caption = title, columns, rows, csv, note }: BreakdownProps<Row>) {
+export function Breakdown<Row>({ title, caption = title, columns, rows, note }: BreakdownProps<Row>) {
   if (rows.length === 0) return null
   return (
     <section>
       <div class="head">
         <h2 class="section-title">{title}</h2>
-        <CsvButton title={caption} columns={columns} rows={csv ?? rows} />
+        <CsvButton title={caption} columns={columns} rows={rows} />
       </div>
       {note !== undefined && <p class="soft table-note">{note}</p>}
       <DataTable caption={caption} columns={columns} rows={rows.slice(0, ROWS_SHOWN)} />

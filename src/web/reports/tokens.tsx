@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso'
 import type { TokensAnswer, TokensRow } from '../../api/answers/tokens.ts'
-import { api, type QueryOf } from '../lib/api.ts'
+import type { QueryOf } from '../lib/api.ts'
 import { cents, count, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
 import { Figure, Notice, Shown } from '../lib/parts.tsx'
@@ -139,8 +139,7 @@ function Table({ title, name, answer, query }: TableProps) {
         cost,
       ]}
       rows={answer.rows}
-      note={answer.omitted?.note}
-      csv={() => api.open('/api/tokens', { query: { ...query, as: 'csv' } })}
+      note={answer.omitted ?? undefined}
     />
   )
 }

@@ -197,7 +197,7 @@ it('ids reach the router as they were sent, over a real connection', async () =>
   api.mirror.addChat({ id })
   const answer = await send(`/api/chats/${encodeURIComponent(id)}`, 'GET', { host: `127.0.0.1:${port}` })
   expect(answer.status).toBe(200)
-  expect((await send('/api/chats/%', 'GET', { host: `127.0.0.1:${port}` })).status).toBe(400)
+  expect((await send('/api/chats/%', 'GET', { host: `127.0.0.1:${port}` })).status).toBe(404)
 })
 
 it('a refusal has a code for programs', async () => {

@@ -125,7 +125,7 @@ const variants: Readonly<Record<string, readonly string[]>> = {
   '/api/chats': ['?limit=200&subagents=true&includeEmpty=true', '?q=login', '?sort=size'],
   '/api/projects': ['?limit=200'],
   '/api/stats': ['', '?bucket=month&project=shop'],
-  '/api/tokens': ['', '?groupBy=chat', '?groupBy=model', '?groupBy=project&prices=false'],
+  '/api/tokens': ['', '?groupBy=chat', '?groupBy=model', '?groupBy=project'],
   '/api/losses': ['', '?limit=1'],
   '/api/commits': ['', '?repo=shop', '?repo=nobody'],
   '/api/archives': ['?limit=200'],

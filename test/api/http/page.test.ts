@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, test } from 'vitest'
@@ -38,18 +39,18 @@ it('the policy of the document allows own files only, and HTML only from DOMPuri
 })
 
 it.each([
-  [null, null, 'plain'],
-  ['identity', null, 'plain'],
-  ['gzip, deflate, br', 'br', 'br'],
-  ['gzip', 'gzip', 'gz'],
-  ['br;q=0, gzip;q=0.5', 'gzip', 'gz'],
-  ['GZIP', 'gzip', 'gz'],
-])('a file of the page accepted as %s is sent as %s', async (accepted, coding, content) => {
+  [null, null],
+  ['identity', null],
+  ['gzip, deflate, br', 'gzip'],
+  ['gzip', 'gzip'],
+  ['br;q=0, gzip;q=0.5', 'gzip'],
+])('a file of the page accepted as %s is sent as %s', async (accepted, coding) => {
   const response = await api.ask('/assets/talk', accepted === null ? {} : { headers: { 'accept-encoding': accepted } })
   expect(response.headers.get('content-encoding')).toBe(coding)
   expect(response.headers.get('vary')).toBe('Accept-Encoding')
   expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-  expect(await response.text()).toBe(content)
+  const bytes = Buffer.from(await response.arrayBuffer())
+  expect((coding === null ? bytes : gunzipSync(bytes)).toString()).toBe('plain')
 })
 
 it('an unknown file is a problem that is not cached', async () => {
@@ -73,11 +74,9 @@ test('only files that the build made are read from its folder', () => {
     mkdirSync(join(folder, 'assets'))
     writeFileSync(join(folder, 'secret.js'), 'secret')
     writeFileSync(join(folder, 'assets', 'a-1.js'), 'script')
-    writeFileSync(join(folder, 'assets', 'a-1.js.gz'), 'packed')
     const files = pageFiles(folder)
     expect(files.shell()).toBe(null)
-    expect(Buffer.from(files.asset('a-1.js')?.gzip ?? []).toString()).toBe('packed')
-    expect(files.asset('a-1.js')?.brotli).toBe(null)
+    expect(Buffer.from(files.asset('a-1.js')?.body ?? []).toString()).toBe('script')
     for (const name of [
       '../secret.js',
       '..',

@@ -41,13 +41,10 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 /** In place of the built page. */
 const samplePage: PageFiles = {
   shell: () => '<!doctype html><title>page</title>',
-  asset: (name) =>
-    name === 'talk'
-      ? { type: 'text/javascript; charset=utf-8', body: bytes('plain'), gzip: bytes('gz'), brotli: bytes('br') }
-      : null,
+  asset: (name) => (name === 'talk' ? { type: 'text/javascript; charset=utf-8', body: bytes('plain') } : null),
 }
 
-/** Longer than any test. */
+const nothingIsPurged = (): Promise<never> => Promise.reject(new Error('nothing is purged here'))
 
 /** The real app on a real mirror. Only the daemon around it is fake. */
 export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
@@ -73,6 +70,7 @@ export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
     importUsage: (file) => importUsageFile(mirror.writer, file),
     mergeProjects: async ({ uri, target }) => ({ chats: mergeProject(mirror.writer, uri, target).length }),
     hub: hubShapes,
+    purging: { isBusy: false, purge: nothingIsPurged, acceptLostBars: nothingIsPurged },
     archives: archivesHere(dirname(mirror.path), mirror.path),
     subscribe: (listener) => {
       listeners.add(listener)

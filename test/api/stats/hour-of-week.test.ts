@@ -52,6 +52,5 @@ test('one message with a wrong year does not spoil the statistics of all others'
   const { totals, outOfSeries, series } = await world.get<Stats>('/api/stats')
   expect([totals.messages, outOfSeries.messages]).toEqual([3, 1])
   expect(series.map(({ start }) => start)).toEqual(['2026-03-01', '2026-03-02', '2026-03-03'])
-  // An explicit request for so many buckets is refused.
-  expect((await world.request('/api/stats?from=2026-01-01&to=2099')).status).toBe(400)
+  expect((await world.get<Stats>('/api/stats?from=2026-03-02&to=2099')).series).toHaveLength(1)
 })

@@ -34,7 +34,6 @@ function ask({ groupBy, timeZone, fromMs, toMs, project, model }: RecountRequest
     project,
     model,
     limit: '10000',
-    prices: 'false',
   }
   const query = Object.entries(given).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value]],

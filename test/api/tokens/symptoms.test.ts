@@ -12,8 +12,6 @@ test('tokens without a known price cost null, not 0', async () => {
   await world.exchange('unheard', { tokenCount, modelInfo: { modelName: 'composer-unheard-of' } })
   const { totals } = await world.told('?model=composer-unheard-of')
   expect(totals.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
-  const [row] = await world.csv('?model=composer-unheard-of')
-  expect(row).toMatchObject({ 'recorded input': '900', 'recorded at list price, cents': '' })
 })
 
 test.each([
@@ -85,21 +83,6 @@ test('a usage row is not matched with a draft', async () => {
   other.remove()
 })
 
-test('the ledger as CSV has every row, and with a limit it says how many there are', async () => {
-  const many = new TokenWorld()
-  many.store.db.transaction(() => {
-    for (let n = 0; n < 1005; n += 1) {
-      many.store.message(`c${n}`, `m${n}`, { type: 1, text: 'q', createdAt: '2026-03-01T10:00:00.000Z' })
-      many.store.chat(`c${n}`, { fullConversationHeadersOnly: headers([`m${n}`]) })
-    }
-  })()
-  await many.indexer.pass('keys')
-  expect(await many.csv('?groupBy=chat')).toHaveLength(1005)
-  expect(await many.csv('?groupBy=chat&limit=3')).toHaveLength(3)
-  expect((await many.ask('?groupBy=chat&limit=3&as=csv')).headers.get('x-rows-total')).toBe('1005')
-  many.remove()
-})
-
 test('when the role of a message changes to user, its tokens are no longer estimated as output', async () => {
   const other = new TokenWorld()
   // The row has no role. The chat's list has it, and Cursor wrote that a moment later.
@@ -126,28 +109,19 @@ test('messages of drafts count neither in tokens nor in statistics', async () =>
 })
 
 const HEAD = 'Date,Model,Total Tokens'
-const rowsFrom = (count: number, rowOf: (at: number) => string) =>
-  `${HEAD}\n${Array.from({ length: count }, (_, at) => `${rowOf(at)}\n`).join('')}`
-
-test.each([
-  ['equal rows', () => '2026-01-01T00:00:00.001Z,a,7'],
-  ['other times of one minute', (at: number) => `${Date.UTC(2026, 0) + at},a,7`],
-  ['only a minute in one half, milliseconds in the other', (at: number) => `${Date.UTC(2026, 0) + (at % 2)},a,7`],
-])(
-  'a file with 12,000 rows of one minute, half of them known, takes no longer than a new one: %s',
-  async (_, rowOf) => {
-    const other = new TokenWorld()
-    const cpuMsOf = async (count: number, answer: object) => {
-      const elapsed = startCpuClock()
-      expect(await other.import(rowsFrom(count, rowOf))).toMatchObject(answer)
-      return elapsed()
-    }
-    const firstMs = await cpuMsOf(6000, { matched: 0, unmatched: 6000, already: 0 })
-    expect(await cpuMsOf(12_000, { unmatched: 6000, already: 6000 })).toBeLessThan(6 * firstMs + 1000)
-    expect(await cpuMsOf(12_000, { unmatched: 0, already: 12_000 })).toBeLessThan(6 * firstMs + 1000)
-    other.remove()
-  },
-)
+test('a file with 12,000 equal rows, half of them known, takes no longer than a new one', async () => {
+  const other = new TokenWorld()
+  const cpuMsOf = async (count: number, answer: object) => {
+    const elapsed = startCpuClock()
+    const text = `${HEAD}\n${'2026-01-01T00:00:00.001Z,a,7\n'.repeat(count)}`
+    expect(await other.import(text)).toMatchObject(answer)
+    return elapsed()
+  }
+  const firstMs = await cpuMsOf(6000, { matched: 0, unmatched: 6000, already: 0 })
+  expect(await cpuMsOf(12_000, { unmatched: 6000, already: 6000 })).toBeLessThan(6 * firstMs + 1000)
+  expect(await cpuMsOf(12_000, { unmatched: 0, already: 12_000 })).toBeLessThan(6 * firstMs + 1000)
+  other.remove()
+})
 
 test('of rows with several users, each row of an earlier file is found once, the first that fits first', async () => {
   const other = new TokenWorld()

@@ -7,9 +7,7 @@ export interface RawMessage {
   readonly id: string
   readonly isUser: boolean
   readonly atMs: number | null
-  readonly isOwnTime: boolean
   readonly model: string | null
-  readonly octets: number
   readonly tokens: { readonly input: number; readonly output: number } | null
   readonly call: { readonly name: string; readonly status: string; readonly path: string | null } | null
 }
@@ -17,7 +15,6 @@ export interface RawMessage {
 export interface RawChat {
   readonly id: string
   readonly row: Fields
-  readonly octets: number
   /** The root of the workspace that lists the chat. */
   readonly root: string | null
   readonly thread: readonly RawMessage[]
@@ -28,10 +25,10 @@ export interface RawChat {
  * @param globalPath Cursor's global store. @param workspaces stores of workspaces, with the root of each
  */
 export function readRawChats(globalPath: string, workspaces: ReadonlyMap<string, string>): RawChat[] {
-  const rows = new Map<string, { value: Fields; octets: number }>()
+  const rows = new Map<string, Fields>()
   const db = new Database(globalPath, { readonly: true })
   for (const { key, value } of db.prepare('select key, value from cursorDiskKV').all() as Row[]) {
-    if (value !== null) rows.set(key, { value: parse(value), octets: Buffer.byteLength(value) })
+    if (value !== null) rows.set(key, parse(value))
   }
   db.close()
   const roots = listRoots(workspaces)
@@ -39,8 +36,8 @@ export function readRawChats(globalPath: string, workspaces: ReadonlyMap<string,
   return [...ids].map((id) => {
     const own = rows.get(`composerData:${id}`)
     const messages = [...rows].filter(([key]) => key.startsWith(`bubbleId:${id}:`))
-    const named = (own?.value['fullConversationHeadersOnly'] ?? []) as Fields[]
-    const bubbles = messages.map(([key, { value, octets }]) => ({ id: key.split(':')[2] ?? '', value, octets }))
+    const named = (own?.['fullConversationHeadersOnly'] ?? []) as Fields[]
+    const bubbles = messages.map(([key, value]) => ({ id: key.split(':')[2] ?? '', value }))
     const inThread = bubbles.filter(
       (bubble) => own === undefined || named.some((each) => each['bubbleId'] === bubble.id),
     )
@@ -50,10 +47,7 @@ export function readRawChats(globalPath: string, workspaces: ReadonlyMap<string,
       .sort((one, other) =>
         own === undefined ? timeOf(one) - timeOf(other) : named.indexOf(one.header) - named.indexOf(other.header),
       )
-    // Orphans are not part of a thread, but count for a chat's size; blank rows do not.
-    const weighed = bubbles.filter(({ value }) => value['text'] !== '' || callOf(value) !== null)
-    const octets = (own?.octets ?? 0) + weighed.reduce((sum, each) => sum + each.octets, 0)
-    return { id, row: own?.value ?? {}, octets, root: roots.get(id) ?? null, thread: dated(ordered, own?.value ?? {}) }
+    return { id, row: own ?? {}, root: roots.get(id) ?? null, thread: dated(ordered, own ?? {}) }
   })
 }
 
@@ -65,7 +59,6 @@ interface Row {
 interface Bubble {
   readonly id: string
   readonly value: Fields
-  readonly octets: number
   readonly header: Fields
 }
 
@@ -95,13 +88,11 @@ function dated(bubbles: readonly Bubble[], chat: Fields): RawMessage[] {
     const former = own.slice(0, at).findLast((time) => time !== null) ?? null
     return isUser ? (later ?? former) : (former ?? later)
   }
-  return bubbles.map(({ id, value, octets }, at) => ({
+  return bubbles.map(({ id, value }, at) => ({
     id,
     isUser: value['type'] === 1,
     atMs: own[at] ?? nearOf(at, value['type'] === 1) ?? created,
-    isOwnTime: own[at] !== null,
     model: modelOf(value),
-    octets,
     tokens: tokensOf(value),
     call: callOf(value),
   }))

@@ -40,20 +40,12 @@ export function recountStats(chats: readonly RawChat[], order: Recounting) {
       toolCalls: calls.length,
       linesAdded: sumOf(counted, 'totalLinesAdded'),
       linesRemoved: sumOf(counted, 'totalLinesRemoved'),
-      filesChanged: sumOf(counted, 'filesChangedCount'),
       activeDays: days.size,
-    },
-    known: {
-      chats: counted.length,
-      linesAdded: counted.filter(({ row }) => row['totalLinesAdded'] !== undefined).length,
-      linesRemoved: counted.filter(({ row }) => row['totalLinesRemoved'] !== undefined).length,
-      filesChanged: counted.filter(({ row }) => row['filesChangedCount'] !== undefined).length,
     },
     undated: {
       messages: scope.flatMap((chat) => chat.thread).filter(({ atMs }) => atMs === null).length,
       chats: scope.filter((c) => !c.isSubagent && c.thread.every(({ atMs }) => atMs === null)).length,
     },
-    approximate: { messages: dated.filter(({ isOwnTime }) => !isOwnTime).length },
     series: seriesOf(local, order.unit),
     byProject: sorted(
       grouped(messages, ({ chat }) => chat.root).map(([name, its]) => ({ name, ...sharesOf(its) })),
@@ -83,11 +75,6 @@ export function recountStats(chats: readonly RawChat[], order: Recounting) {
       ),
     ),
     topFiles: filesOf(calls),
-    calls: { ...endsOf(calls), ...ratesOf(calls.map(({ status }) => status)) },
-    largest: listed
-      .map(({ octets }) => octets)
-      .sort((one, other) => other - one)
-      .slice(0, 10),
   }
 }
 
@@ -172,15 +159,7 @@ type Call = NonNullable<RawMessage['call']>
 
 function endsOf(calls: readonly Call[]) {
   const of = (wanted: string): number => calls.filter(({ status }) => status === wanted).length
-  const [completed, errors, rejected] = [of('completed'), of('error'), of('rejected')]
-  return { calls: calls.length, completed, errors, rejected, cancelled: of('cancelled'), running: of('running') }
-}
-
-function ratesOf(statuses: readonly string[]) {
-  const ended = statuses.filter((status) => status !== 'running')
-  const rate = (wanted: string): number | null =>
-    ended.length === 0 ? null : ended.filter((status) => status === wanted).length / ended.length
-  return { successRate: rate('completed'), errorRate: rate('error'), rejectionRate: rate('rejected') }
+  return { calls: calls.length, errors: of('error'), rejected: of('rejected') }
 }
 
 const reading = ['read_file', 'read_file_v2']

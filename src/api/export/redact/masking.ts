@@ -25,28 +25,23 @@ export class Masking {
     return [...this.#counts].map(([kind, count]) => ({ kind, count })).sort((a, b) => (a.kind < b.kind ? -1 : 1))
   }
 
-  /** The same value with the secrets in all its texts and object keys masked. Yields as it goes. */
-  *mask<Value>(value: Value): Generator<void, Value> {
+  /** The same value with the secrets in all its texts and object keys masked. */
+  mask<Value>(value: Value): Value {
     const texts: string[] = []
     const collect = (text: string): string => {
       texts.push(text)
       return text
     }
     visit(value as Json, { text: collect, named: (_, text) => text, kept: this.#kept })
-    const masked = yield* this.#maskAll(texts)
+    const masked = this.#maskAll(texts)
     let at = 0
     // Both visits meet the same texts in the same order.
     const text = (): string => masked[at++] ?? ''
     return visit(value as Json, { text, named: (key, each) => this.#maskNamed(key, each), kept: this.#kept }) as Value
   }
 
-  /** The same without pauses. */
-  maskAtOnce<Value>(value: Value): Value {
-    return atOnce(this.mask(value))
-  }
-
-  *#maskAll(texts: readonly string[]): Generator<void, readonly string[]> {
-    const spans = yield* findSecrets(texts.join(GAP))
+  #maskAll(texts: readonly string[]): readonly string[] {
+    const spans = findSecrets(texts.join(GAP))
     const masked: string[] = []
     let offset = 0
     let at = 0
@@ -76,20 +71,13 @@ export class Masking {
     if (isNamedSecret(name, text)) return this.#markOf('named-secret')
     if (!HEADER.test(name)) return text
     const header = `${name}: `
-    const [masked = ''] = atOnce(this.#maskAll([header + text]))
+    const [masked = ''] = this.#maskAll([header + text])
     return masked.slice(header.length)
   }
 
   #markOf(kind: string): string {
     this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1)
     return `[masked: ${kind}]`
-  }
-}
-
-function atOnce<Result>(steps: Generator<void, Result>): Result {
-  for (;;) {
-    const step = steps.next()
-    if (step.done === true) return step.value
   }
 }
 

@@ -25,6 +25,10 @@ export const averageWord = (text: string): number => text.length / (text.match(/
 
 /** Texts that stand for a value. Each must match as a whole, because a secret may begin with any of these signs. */
 const placeholders = table.placeholders.map(({ pattern, anyCase }) => new RegExp(pattern, anyCase === true ? 'i' : ''))
+/** Shapes of names, and of the words around them. */
+const shapes = Object.fromEntries(
+  Object.entries(table.names).map(([name, { pattern }]) => [name, new RegExp(pattern, 'i')]),
+) as Readonly<Record<keyof typeof table.names, RegExp>>
 /** What is filled in later. */
 const variables = /[$#%]?\{\{[^{}]*\}\}|[$#%]?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|%\w+%|%[sdrv]/g
 
@@ -55,13 +59,9 @@ export function isDescription(text: string): boolean {
   return value.length < 60 && (ordinaryWords.has(value.toLowerCase()) || description.test(value))
 }
 
-/** Words of a sentence about a secret. */
-const SENTENCE =
-  /\b(?:the|a|an|is|are|must|should|your|you|be|to|of|for|and|or|not|has|have|at|least|please|enter|min|max|characters?|required|invalid|password|token|secret|key|with|in|this|that|no|new|old|current)\b/i
-
 /** `correct horse battery staple`, but not `Enter a password`. */
 export const isPhrase = (text: string): boolean =>
-  text.length <= 100 && /^\S+(?: \S+){1,11}$/.test(text) && !SENTENCE.test(text)
+  text.length <= 100 && /^\S+(?: \S+){1,11}$/.test(text) && !shapes.sentence.test(text)
 
 /** A text that stands where only a secret stands. */
 export const isGiven = (value: string): boolean => value.length >= 3 && !isPlaceholder(value) && !isDescription(value)
@@ -73,21 +73,6 @@ export const isDense = (value: string): boolean => hasDigit(value) || isRandomWo
 export const isBasic = (value: string): boolean =>
   /^[\x21-\x7e]{1,200}:[\x20-\x7e]{1,400}$/.test(Buffer.from(value, 'base64').toString('latin1'))
 
-const ending = /(?:\d+|base|value|prod|production|dev|development|stag|stage|staging|test|live|default|old|new|data)$/
-const password = /(?:passw(?:or)?d|passphrase|passcode|pwd|pswd|psk)s?$/
-/** A name of these is a password too if the letters before are no word, as in `dbpass`. */
-const shortPassword = /(?<!by|com|tres|sur|encom|over|under|multi)pass$/
-/** The secret of an application is often chosen by a person. */
-const secret =
-  /(?:secrets?|secretkeys?|encrypt(?:ion)?keys?|sign(?:ing|ature)keys?|cookiekeys?|sessionkeys?|secretaccesskeys?)$/
-const key =
-  /(?:tokens?|credentials?|creds|auth|authorization|(?:api|app|application|access|private|auth|admin|account|storage|shared|service|server|subscription|license|licence|deploy|client|consumer|cipher|crypto|hmac|jwt|ssh|rsa|aes|webhook|master|root|write|ingest|integration|rest|routing|functions?|host|project|preshared|data)keys?)$/
-/** Tokens of parsers, pages, models and frameworks. */
-const harmless =
-  /^(?:next|page|continuation|continue|cancel(?:lation)?|design|syntax|sync|eos|bos|pad|unk|mask|sep|cls|special|injection|max|min|num|total|prompt|completion|input|output|reasoning|cached?|per|stop)tokens?$/
-/** Keys of tables and caches. */
-const harmlessKey = /(?:public|primary|foreign|sort|cache|object|row|hash)key$/
-
 /** What the last words of a name say about its value: any word can be a password, but a key looks random. */
 function nameKind(name: string): 'password' | 'key' | null {
   // `dbPass`, `DB_PASS` and `db.pass` are alike. Where it is used is left out.
@@ -96,15 +81,16 @@ function nameKind(name: string): 'password' | 'key' | null {
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '')
-  if (words.length > 1 && ending.test(words.at(-1) ?? '')) words.pop()
+  if (words.length > 1 && shapes.ending.test(words.at(-1) ?? '')) words.pop()
   const last = (words.at(-1) ?? '').replace(/\d+$/, '')
   const joined = `${words.slice(-3, -1).join('')}${last}`
-  if (harmless.test(`${words.at(-2) ?? ''}${last}`)) return null
+  if (shapes.harmless.test(`${words.at(-2) ?? ''}${last}`)) return null
   if (last === 'pat') return 'key'
-  if (last === 'pw' || password.test(joined) || shortPassword.test(last) || secret.test(joined)) return 'password'
+  if (last === 'pw' || shapes.password.test(joined) || shapes.shortPassword.test(last) || shapes.secret.test(joined))
+    return 'password'
   // `STRIPE_KEY` and `stripeKey`, but not `key`.
-  const isOfSomething = last.endsWith('key') && joined !== last && !harmlessKey.test(joined)
-  return key.test(joined) || isOfSomething ? 'key' : null
+  const isOfSomething = last.endsWith('key') && joined !== last && !shapes.harmlessKey.test(joined)
+  return shapes.key.test(joined) || isOfSomething ? 'key' : null
 }
 
 /**
@@ -207,15 +193,6 @@ export function isSecretName(found: RegExpExecArray): boolean {
 /** Names of calls that are asked for a secret, by a name or a path. */
 const ASKS =
   /(?:^|[._])(?:get|use|read|find|fetch|load|lookup|resolve|inject|select|query|by|label|test|describe|it|has|is|delete|remove|create|require|import|expect|t|translate|label|field|column|string|varchar)[A-Z_.]?\w*$/
-/** Names of calls that are given a name and its value, or a name and a default. */
-const GIVES =
-  /(?:define|put|set|env|environ|environ\.get|config\.get|get_?or_?default|property|add|append|header|fill|type|variable)$/i
-
-/** How people describe a password in a sentence. */
-const ADJECTIVE =
-  /(?:ed|ing|able|ible|ful|less|ent|ive|al|ous|ary|ory|ly|ic|en)$|^(?:wrong|correct|invalid|valid|empty|missing|null|weak|strong|short|long|there|here|fine|safe|secure|unsafe|insecure|same|known|unknown|none|ready|good|bad|true|false|below|above|blank|unset|set|sent|kept|lost|stale|old|new|too|now|already|only|never|always|also|about|what|who|how|why|something|nothing|anything|everything)$/i
-/** What has a digit in a sentence about secrets: algorithms, versions and amounts. */
-const ALGORITHM = /^(?:sha|md|utf|rfc|base|oauth)-?\d+/i
 
 function isSaid(given: string, match: RegExpExecArray): boolean {
   const value = given.replace(/[.,;:!?)]+$/, '')
@@ -226,14 +203,17 @@ function isSaid(given: string, match: RegExpExecArray): boolean {
   // `set the password to Hunter2`, but not `the password to authenticate`.
   if (!hasDigit(value) && /\sto\s+["'`*]*[^\s]+$/.test(match[0])) return false
   if (kind === 'key')
-    return value.length >= 10 && isRandom(value) && !/^v?\d+(?:\.\d+)*$/.test(value) && !ALGORITHM.test(value)
+    return value.length >= 10 && isRandom(value) && !/^v?\d+(?:\.\d+)*$/.test(value) && !shapes.algorithm.test(value)
   if (hasDigit(value))
     return (
-      value.length >= 6 && isRandom(value) && !ALGORITHM.test(value) && !/^(?:argon|v)-?\d+|^\d+-?[a-z]+$/i.test(value)
+      value.length >= 6 &&
+      isRandom(value) &&
+      !shapes.algorithm.test(value) &&
+      !/^(?:argon|v)-?\d+|^\d+-?[a-z]+$/i.test(value)
     )
   if ((match.groups?.['mark'] ?? '') !== '') return value.length >= 4
   if (/^[\w]+(?:-\w+){2,}$/.test(value)) return true
-  return /^[a-z]{6,}$/i.test(value) && !ADJECTIVE.test(value) && /^\s*(?:[\r\n"'\\]|$)/.test(after)
+  return /^[a-z]{6,}$/i.test(value) && !shapes.adjective.test(value) && /^\s*(?:[\r\n"'\\]|$)/.test(after)
 }
 
 /** The checks of rules whose secret follows its name, by how it follows. */
@@ -250,7 +230,7 @@ export const namedChecks: Readonly<Record<string, SecretRule['isSecret']>> = {
     const place = placeOf(match)
     const call = match.groups?.['call']
     if (/\s/.test(value) || (call === undefined && ASKS.test(place.name))) return false
-    if (call !== undefined && !hasDigit(value) && !GIVES.test(call)) return false
+    if (call !== undefined && !hasDigit(value) && !shapes.gives.test(call)) return false
     return isNamedValue(value, 'quoted', place)
   },
   flag(value, match) {

@@ -18,8 +18,8 @@ import { MATCH_LENGTH_MAX, MATCH_LENGTH_MIN, type PurgeScope } from '../../../mi
 import { asChatId } from '../../../model/ids.ts'
 import { listProjectRoots, resolveProjects } from '../../queries/projects/list-projects.ts'
 import { readPeriod } from '../../periods.ts'
-import type { ApiContext, PurgeActs } from '../../context.ts'
-import { hubAnswer, hubPullAnswer, hubPushAnswer, type HubActs } from '../../answers/hub.ts'
+import type { ApiContext } from '../../context.ts'
+import { hubAnswer, hubPullAnswer, hubPushAnswer } from '../../answers/hub.ts'
 
 const SCOPE = 'must be a search, or null for everything'
 const MAP = 'must be an object that maps absolute folders to their paths on this machine'
@@ -133,9 +133,9 @@ export const purgeRoutes = [
     problems: [429],
     handle: ({ body }, api) => {
       const scope = scopeOf(api, body)
-      const acts = purgingOf(api)
-      if (acts.isBusy) throw new Problem(429, 'purge-busy', 'A purge is running already. Try again when it is done.')
-      return acts.purge(scope, body.dryRun)
+      if (api.purging.isBusy)
+        throw new Problem(429, 'purge-busy', 'A purge is running already. Try again when it is done.')
+      return api.purging.purge(scope, body.dryRun)
     },
   }),
   route({
@@ -144,16 +144,11 @@ export const purgeRoutes = [
     says: 'Goes on without bars that are missing: what they kept out may come in again.',
     answer: acceptedAnswer,
     handle: async (_, api) => {
-      await purgingOf(api).acceptLostBars()
+      await api.purging.acceptLostBars()
       return { lostBars: 0 }
     },
   }),
 ]
-
-function purgingOf({ purging }: ApiContext): PurgeActs {
-  if (purging === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
-  return purging
-}
 
 function scopeOf(context: ApiContext, { chats, projects, before, tz, match }: Body): PurgeScope {
   if (chats === undefined && projects === undefined && before === undefined && match === undefined) {
@@ -189,7 +184,7 @@ export const hubRoutes = [
     path: '/api/hub',
     says: 'The hub: machines, projects, sizes, the last push and pull.',
     answer: hubAnswer,
-    handle: (_, api) => hubOf(api).state(),
+    handle: (_, api) => api.hub.state(),
   }),
   route({
     method: 'POST',
@@ -197,7 +192,7 @@ export const hubRoutes = [
     says: 'Sends chats to the hub: {"projects", "dryRun"}.',
     body: z.object({ projects, dryRun: bodyFlag(false) }),
     answer: hubPushAnswer,
-    handle: ({ body }, api) => hubOf(api).push({ projects: body.projects, isDryRun: body.dryRun }),
+    handle: ({ body }, api) => api.hub.push({ projects: body.projects, isDryRun: body.dryRun }),
   }),
   route({
     method: 'POST',
@@ -205,11 +200,6 @@ export const hubRoutes = [
     says: 'Fetches chats of other machines from the hub: {"projects"}.',
     body: z.object({ projects }),
     answer: hubPullAnswer,
-    handle: ({ body }, api) => hubOf(api).pull(body.projects),
+    handle: ({ body }, api) => api.hub.pull(body.projects),
   }),
 ]
-
-function hubOf({ hub }: Api): HubActs {
-  if (hub === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
-  return hub
-}

@@ -2,7 +2,7 @@ import { asChatId } from '../../../model/ids.ts'
 import { chatAnswer, chatsAnswer, lossesAnswer } from '../../answers/chats.ts'
 import { messagesAnswer } from '../../answers/messages.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
-import { chatSorts, listChats, scoresByIdPrefix } from '../../queries/chats/list-chats.ts'
+import { chatSorts, listChats } from '../../queries/chats/list-chats.ts'
 import { imageTypes, readImage } from '../../queries/images.ts'
 import { listMessages } from '../../queries/messages.ts'
 import { listLosses } from '../../queries/sources.ts'
@@ -60,22 +60,7 @@ export const chatRoutes = [
       const matches = await readMatches(api, query)
       const db = api.mirror()
       const scores = matches === null ? null : new Map(matches.map(({ num }, place) => [num, -place]))
-      const found = listChats(db, {
-        ...scopeOf(db, query),
-        ...bounds,
-        modes: query.mode,
-        branches: query.branch,
-        models: query.model,
-        archived: query.archived,
-        deleted: query.deleted,
-        subagents: query.subagents ?? false,
-        includeEmpty: query.includeEmpty ?? false,
-        titleWords: query.q,
-        scores: query.idPrefix === null ? scores : scoresByIdPrefix(db, query.idPrefix, scores),
-        sort: query.sort,
-        limit: query.limit,
-        offset: query.offset,
-      })
+      const found = listChats(db, { ...query, ...scopeOf(db, query), ...bounds, scores })
       return matches === null ? found : { ...found, items: withMatches(found.items, matches) }
     },
   }),

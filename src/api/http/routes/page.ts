@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
-import type { Context } from 'hono'
 import { notFound, Problem } from '../problem.ts'
-import type { ApiContext, PageAsset } from '../../context.ts'
+import type { ApiContext } from '../../context.ts'
 
 /** Only the page's own files run. DOMPurify is the one source of HTML made from a chat. */
 export const PAGE_CSP = [
@@ -52,21 +51,6 @@ export function pageRoutes({ page }: Pick<ApiContext, 'page'>): Hono {
     if (asset === null) throw notFound('asset', name)
     c.header('content-type', asset.type)
     c.header('cache-control', ONE_YEAR)
-    c.header('vary', 'Accept-Encoding')
-    return c.body(encoded(c, asset))
+    return c.body(asset.body)
   })
-}
-
-function encoded(c: Context, { body, gzip, brotli }: PageAsset): Uint8Array<ArrayBuffer> {
-  const accepted = new Set(
-    (c.req.header('accept-encoding') ?? '')
-      .split(',')
-      .filter((each) => !/;\s*q=0(\.0*)?\s*$/u.test(each))
-      .map((each) => each.split(';')[0]?.trim().toLowerCase()),
-  )
-  const [coding, bytes] =
-    brotli !== null && accepted.has('br') ? ['br', brotli] : gzip !== null && accepted.has('gzip') ? ['gzip', gzip] : []
-  if (coding === undefined || bytes === undefined) return body
-  c.header('content-encoding', coding)
-  return bytes
 }

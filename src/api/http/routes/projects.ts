@@ -108,42 +108,28 @@ export const projectRoutes = [
 
 const refused = (name: 'old' | 'new', reason: string): Problem => badParameters([{ name, reason }], 'bad-body')
 
-/** @param nothing the reason if none was found */
-function theOnly(name: 'old' | 'new', found: readonly OwnedProject[], nothing: () => string): OwnedProject {
-  const [first, ...others] = found
-  if (first === undefined) throw refused(name, nothing())
-  if (others.length === 0) return first
-  throw refused(name, `fits ${found.length} projects. Give a path: ${found.map(({ path }) => path).join(', ')}`)
+/** The project that a key of the body names. @throws Problem 400 unless it is the only one */
+function theOnly(api: Api, name: 'old' | 'new', given: string, isWanted: (each: OwnedProject) => boolean) {
+  const db = api.mirror()
+  const named = listOwned(db, resolveProjects(db, [given]))
+  const [first, ...others] = named.filter(isWanted)
+  if (first !== undefined && others.length === 0) return first
+  const listed = named.map(({ path, owner }) => (owner === null ? path : `${path}, which belongs to ${owner.path}`))
+  if (named.length === 0) throw refused(name, `names no project: ${given}. List them with: cursordex projects`)
+  throw refused(name, `must name one project of its own, or for undo one that was merged. It fits ${listed.join('; ')}`)
 }
+
+const isOwn = ({ owner }: OwnedProject): boolean => owner === null
 
 /** @throws Problem 400 unless each name fits one project */
 async function answerMerge(body: z.output<typeof mergeBody>, api: Api): Promise<MergeAnswer> {
-  if (api.mergeProjects === undefined) throw new Problem(503, 'no-writer', 'This process cannot write to the mirror.')
-  const db = api.mirror()
-  const named = (given: string): readonly OwnedProject[] => listOwned(db, resolveProjects(db, [given]))
   if (body.undo) {
-    const merged = named(body.old).filter(({ how }) => how === 'merged')
-    const old = theOnly('old', merged, () => {
-      const all = listOwned(db, null).map(({ path, owner }) => `${path} into ${owner?.path ?? ''}`)
-      return `names no such merge: ${body.old}. ${all.length === 0 ? 'Nothing is merged' : `Merged are ${all.join(', ')}`}`
-    })
+    const old = theOnly(api, 'old', body.old, ({ how }) => how === 'merged')
     if (old.owner === null) throw new Error('a merged project has no owner')
     return { old, new: old.owner, ...(await api.mergeProjects({ uri: old.uri, target: null })) }
   }
-  const own = (name: 'old' | 'new', given: string): OwnedProject => {
-    const found = named(given)
-    const owner = found[0]?.owner ?? null
-    return theOnly(
-      name,
-      found.filter((each) => each.owner === null),
-      () =>
-        owner === null
-          ? `names no project: ${given}. List them with: cursordex projects`
-          : `belongs to ${owner.path} already: name that one`,
-    )
-  }
   if (body.new === undefined) throw refused('new', NAME)
-  const [old, target] = [own('old', body.old), own('new', body.new)]
+  const [old, target] = [theOnly(api, 'old', body.old, isOwn), theOnly(api, 'new', body.new, isOwn)]
   if (old.uri === target.uri) throw refused('new', `is the same project as "old": ${old.path}`)
   return { old, new: target, ...(await api.mergeProjects({ uri: old.uri, target: target.uri })) }
 }
@@ -154,19 +140,15 @@ function known(api: Api, id: string) {
   return found
 }
 
-/** @throws Problem 400 if the series would have too many buckets */
-async function askStats(api: Api, query: Params<typeof ofProject>, projects: readonly string[] | null): Promise<Stats> {
+function askStats(api: Api, query: Params<typeof ofProject>, projects: readonly string[] | null): Promise<Stats> {
   const clock = readClock(query.tz, api)
   const request = {
     ...scopeOf(api.mirror(), { project: projects, machine: query.machine }),
     ...readBounds(query, clock),
     bucket: query.bucket ?? 'day',
-    timeZone: clock.timeZone,
+    ...clock,
   }
-  const answer = await api.ask({ kind: 'stats', request })
-  if (answer.kind === 'stats') return answer.stats
-  const reason = `gives ${answer.count} rows, but at most ${answer.max} are allowed: use week or month, or set from and to`
-  throw badParameters([{ name: 'bucket', reason }])
+  return api.ask({ kind: 'stats', request })
 }
 
 export const fileRoutes = [

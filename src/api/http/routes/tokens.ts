@@ -1,74 +1,49 @@
 import type { Context } from 'hono'
 import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
-import { ledgerCsv, isOfTime, tokenGroupings, type TokenGrouping, type TokensRequest } from '../../tokens/ledger.ts'
-import {
-  readBounds,
-  readClock,
-  scopeOf,
-  dates,
-  flag,
-  listOf,
-  oneOf,
-  parametersOf,
-  wholeNumber,
-  word,
-  words,
-} from '../params.ts'
+import { isOfTime, tokenGroupings, type TokenGrouping } from '../../tokens/ledger.ts'
+import { readBounds, readClock, scopeOf, dates, listOf, parametersOf, wholeNumber, words } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import { route } from '../route.ts'
 
-/** How many rows are returned by default. CSV has all: a program that reads the file would not notice missing rows. */
-const ROWS_DEFAULT = { json: 1000, csv: Number.MAX_SAFE_INTEGER }
+/** How many rows are returned by default. */
+const ROWS_DEFAULT = 1000
 
 export const tokenRoutes = [
   route({
     method: 'GET',
     path: '/api/tokens',
-    says: 'Token counts by source: groupBy=day|week|month|project|model|chat or several, project, model, from, to, tz, as=json|csv.',
+    says: 'Token counts by source: groupBy=day|week|month|project|model|chat or several, project, model, from, to, tz.',
     query: parametersOf({
       groupBy: listOf(tokenGroupings),
       project: words(),
       model: words(),
       machine: words(),
       ...dates,
-      prices: flag(),
-      as: oneOf(['json', 'csv']),
       limit: wholeNumber({ min: 1, max: 10_000 }),
     }),
     answer: tokensAnswer,
-    alsoAs: ['text/csv'],
-    handle: async ({ query, c }, api) => {
+    handle: ({ query }, api) => {
       const clock = readClock(query.tz, api)
-      const format = query.as ?? 'json'
-      const request: TokensRequest = {
+      const request = {
         groupBy: readGroupings(query.groupBy ?? ['day']),
         ...scopeOf(api.mirror(), query),
         models: query.model,
         timeZone: clock.timeZone,
         ...readBounds(query, clock),
-        limit: query.limit ?? ROWS_DEFAULT[format],
-        hasPrices: query.prices ?? true,
+        limit: query.limit ?? ROWS_DEFAULT,
       }
-      const answer = await api.ask({ kind: 'tokens', request })
-      if (format === 'json') return answer
-      c.header('content-type', 'text/csv; charset=utf-8; header=present')
-      c.header('content-disposition', `attachment; filename="tokens-by-${request.groupBy.join('-and-')}.csv"`)
-      c.header('x-rows-total', String(answer.rowsTotal))
-      return c.body(ledgerCsv(answer, request.groupBy))
+      return api.ask({ kind: 'tokens', request })
     },
   }),
   route({
     method: 'POST',
     path: '/api/tokens/import',
     says: 'Imports a usage file from Cursor’s dashboard, sent as text/csv.',
-    query: parametersOf({ tz: word() }),
     bodyType: 'text/csv',
     answer: importAnswer,
-    handle: async ({ query, c }, api) => {
-      const { timeZone } = readClock(query.tz, api)
+    handle: async ({ c }, api) => {
       const text = await readCsvBody(c)
-      if (api.importUsage === undefined) throw new Problem(503, 'not-here', 'This process cannot import usage files.')
-      return api.importUsage({ text, timeZone })
+      return api.importUsage(text)
     },
   }),
 ]

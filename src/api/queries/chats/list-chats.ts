@@ -8,12 +8,14 @@ import { CALL_CHAT_PREFIX } from '../../../model/chat.ts'
 import { ARCHIVE } from '../../../mirror/sources/sources.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { ProjectRef } from '../../answers/projects.ts'
-import { answerRow, MACHINE_REF, PROJECT_REF, SOURCE_NAME, type Row } from '../answer-row.ts'
+import { answerRow, bindList, MACHINE_REF, PROJECT_REF, SOURCE_NAME, type Row } from '../answer-row.ts'
+import { prepared } from '../../../mirror/sql.ts'
 import { isListedOnly } from '../../../mirror/write/chat-columns.ts'
 
 export const chatSorts = ['newest', 'oldest', 'size', 'messages'] as const
 export type ChatSort = (typeof chatSorts)[number]
 
+/** The parameters of the route, except for what is resolved before. */
 interface ChatFilter {
   /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
   readonly projectNums: readonly number[] | null
@@ -21,19 +23,21 @@ interface ChatFilter {
   readonly fromMs: number | null
   /** Epoch milliseconds, exclusive: the chat began before, or was active before if its start is unknown. */
   readonly toMs: number | null
-  readonly modes: readonly string[] | null
-  readonly branches: readonly string[] | null
-  readonly models: readonly string[] | null
+  readonly mode: readonly string[] | null
+  readonly branch: readonly string[] | null
+  readonly model: readonly string[] | null
   /** From `resolveMachines`. An empty list matches nothing; null matches everything. */
   readonly machineNums: readonly number[] | null
   readonly archived: boolean | null
   readonly deleted: boolean | null
   /** True lists subagents too. */
-  readonly subagents: boolean
+  readonly subagents: boolean | null
   /** True lists drafts and chats without messages too. */
-  readonly includeEmpty: boolean
+  readonly includeEmpty: boolean | null
+  /** The beginning of the id. A whole id finds only its chat. */
+  readonly idPrefix: string | null
   /** Words to find in titles; blank matches any title. */
-  readonly titleWords: string | null
+  readonly q: string | null
   /** Lists only the chats with these row numbers. The scores give the order unless a sort is named. Null: all chats. */
   readonly scores: ReadonlyMap<number, number> | null
 }
@@ -73,36 +77,16 @@ const LISTED_CHATS = `
     and (@fromMs is null or c.last_activity_at >= @fromMs)
     and (@toMs is null or ${BEGAN_AT} < @toMs)
     and (@matches is null or c.num in (select value from json_each(@matches)))
+    and (@idPrefix is null or c.id = @idPrefix or substr(c.id, 1, length(@idPrefix)) = @idPrefix
+      and not exists (select 1 from chats where id = @idPrefix))
 `
 
 const COUNT_CHATS = `select count(*) ${LISTED_CHATS}`
 const COUNT_UNDATED = `${COUNT_CHATS} and c.last_activity_at is null`
 
 /** Selects only row numbers. The wide rows are read just for the page, even if its offset is large. */
-export const FIND_CHATS: Readonly<Record<ChatSort, string>> = {
-  newest: `select c.num ${LISTED_CHATS} order by ${ORDERS.newest} limit @limit offset @offset`,
-  oldest: `select c.num ${LISTED_CHATS} order by ${ORDERS.oldest} limit @limit offset @offset`,
-  size: `select c.num ${LISTED_CHATS} order by ${ORDERS.size} limit @limit offset @offset`,
-  messages: `select c.num ${LISTED_CHATS} order by ${ORDERS.messages} limit @limit offset @offset`,
-}
-
-/** A range of the index of ids, in the order of their bytes. No character is above U+10FFFF. */
-export const CHATS_BY_ID_PREFIX = 'select num, id from chats where id >= @prefix and id < @prefix || char(0x10ffff)'
-
-/**
- * The row numbers of the chats whose id begins with `prefix`. A whole id finds only its chat.
- * @param scores only these chats, with their scores; null: all chats
- */
-export function scoresByIdPrefix(
-  db: Mirror,
-  prefix: string,
-  scores: ReadonlyMap<number, number> | null,
-): ReadonlyMap<number, number> {
-  const rows = db.prepare<[object], { num: number; id: string }>(CHATS_BY_ID_PREFIX).all({ prefix })
-  const whole = rows.filter(({ id }) => id === prefix)
-  const found = (whole.length > 0 ? whole : rows).filter(({ num }) => scores?.has(num) ?? true)
-  return new Map(found.map(({ num }) => [num, scores?.get(num) ?? 0]))
-}
+const findChats = (sort: ChatSort): string =>
+  `select c.num ${LISTED_CHATS} order by ${ORDERS[sort]} limit @limit offset @offset`
 
 /** One page of the chats that pass the filter. With a date, also how many pass the other filters and have no time. */
 export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> & { readonly undated?: number } {
@@ -111,7 +95,7 @@ export function listChats(db: Mirror, request: ChatListRequest): Page<Chat> & { 
     const scores = readScores(db, request)
     if (fromMs === null && toMs === null) return listPage(db, request, scores)
     const others = bindFilter({ ...request, fromMs: null, toMs: null }, scores)
-    const undated = db.prepare<[object], number>(COUNT_UNDATED).pluck().get(others) ?? 0
+    const undated = prepared<number>(db, COUNT_UNDATED).pluck().get(others) ?? 0
     return { ...listPage(db, request, scores), undated }
   })
 }
@@ -120,9 +104,7 @@ function listPage(db: Mirror, request: ChatListRequest, scores: ReadonlyMap<numb
   const { limit, offset } = request
   if (scores !== null && request.sort === null) return listByScore(db, request, scores)
   const filter = bindFilter(request, scores)
-  const sql = FIND_CHATS[request.sort ?? 'newest']
-  const nums = db
-    .prepare<[object], number>(sql)
+  const nums = prepared<number>(db, findChats(request.sort ?? 'newest'))
     .pluck()
     .all({ ...filter, limit, offset })
   return { items: readChats(db, nums), total: countChats(db, filter), limit, offset }
@@ -133,7 +115,7 @@ function listPage(db: Mirror, request: ChatListRequest, scores: ReadonlyMap<numb
  * example because they are drafts, a weaker match is used.
  */
 function readScores(db: Mirror, request: ChatFilter): ReadonlyMap<number, number> | null {
-  const words = request.titleWords?.trim() ?? ''
+  const words = request.q?.trim() ?? ''
   if (words === '') return request.scores
   for (const titles of matchTitles(db, words)) {
     const scores = new Map([...titles].filter(([num]) => request.scores?.has(num) ?? true))
@@ -146,33 +128,30 @@ function readScores(db: Mirror, request: ChatFilter): ReadonlyMap<number, number
 function listByScore(db: Mirror, request: ChatListRequest, scores: ReadonlyMap<number, number>): Page<Chat> {
   const { limit, offset } = request
   const all = { ...bindFilter(request, scores), limit: -1, offset: 0 }
-  const found = db.prepare<[object], number>(FIND_CHATS.newest).pluck().all(all)
+  const found = prepared<number>(db, findChats('newest')).pluck().all(all)
   const ranked = found.toSorted((left, right) => (scores.get(right) ?? 0) - (scores.get(left) ?? 0))
   return { items: readChats(db, ranked.slice(offset, offset + limit)), total: ranked.length, limit, offset }
 }
 
-const countChats = (db: Mirror, filter: object): number =>
-  db.prepare<[object], number>(COUNT_CHATS).pluck().get(filter) ?? 0
+const countChats = (db: Mirror, filter: object): number => prepared<number>(db, COUNT_CHATS).pluck().get(filter) ?? 0
 
 function bindFilter(filter: ChatFilter, scores: ReadonlyMap<number, number> | null): object {
+  const { fromMs, toMs, idPrefix, archived, deleted } = filter
   return {
     projects: bindList(filter.projectNums),
-    fromMs: filter.fromMs,
-    toMs: filter.toMs,
-    modes: bindList(filter.modes),
-    branches: bindList(filter.branches),
-    models: bindList(filter.models),
+    fromMs,
+    toMs,
+    modes: bindList(filter.mode),
+    branches: bindList(filter.branch),
+    models: bindList(filter.model),
     machines: bindList(filter.machineNums),
-    archived: filter.archived === null ? null : Number(filter.archived),
-    deleted: filter.deleted === null ? null : Number(filter.deleted),
+    archived: archived === null ? null : Number(archived),
+    deleted: deleted === null ? null : Number(deleted),
     subagents: Number(filter.subagents),
     includeEmpty: Number(filter.includeEmpty),
-    matches: scores === null ? null : JSON.stringify([...scores.keys()]),
+    matches: bindList(scores === null ? null : [...scores.keys()]),
+    idPrefix,
   }
-}
-
-function bindList(values: readonly (string | number)[] | null): string | null {
-  return values === null ? null : JSON.stringify(values)
 }
 
 /**
@@ -236,8 +215,7 @@ const CHATS_BY_NUM = `
 
 /** The chats of these row numbers, in the given order. Unknown numbers are left out. */
 export const readChats = (db: Mirror, nums: readonly number[]): Chat[] =>
-  db
-    .prepare<[string], Row>(CHATS_BY_NUM)
+  prepared<Row>(db, CHATS_BY_NUM)
     .all(JSON.stringify(nums))
     .map((row) => answerRow<Chat>(row, ['project', 'worktree', 'models', 'childChatIds', 'contextTokens', 'machine']))
 
@@ -254,6 +232,6 @@ export interface NamedChat {
 
 /** Chats by number. */
 export function readNamedChats(db: Mirror, nums: readonly number[]): ReadonlyMap<number, NamedChat> {
-  const rows = db.prepare<[string], Row & { readonly num: number }>(NAMED_CHATS).all(JSON.stringify(nums))
+  const rows = prepared<Row & { readonly num: number }>(db, NAMED_CHATS).all(JSON.stringify(nums))
   return new Map(rows.map(({ num, ...row }) => [num, answerRow<NamedChat>(row, ['project'])]))
 }

@@ -28,7 +28,7 @@ export function listProjects(db: Mirror, request: PageRequest): Page<Project> {
 
 /** How many projects are listed in all. */
 export function countProjects(db: Mirror): number {
-  return db.prepare<[], number>(COUNT_PROJECTS).pluck().get() ?? 0
+  return prepared<number>(db, COUNT_PROJECTS).pluck().get() ?? 0
 }
 
 /** Counts the chats that are listed by default. Messages of subagents count too, because they are work on the project. */
@@ -69,8 +69,7 @@ function isListed(chats: string): string {
 
 /** Projects by last activity, unknown last, then by name. @param request `id` selects one project, listed or not */
 export const readProjects = (db: Mirror, request: { id: string | null; limit: number; offset: number }): Project[] =>
-  db
-    .prepare<[object], Row>(PROJECTS)
+  prepared<Row>(db, PROJECTS)
     .all(request)
     .map((row) => answerRow<Project>(row, ['remote', 'workspaceIds']))
 
@@ -134,7 +133,7 @@ const PLACES = `
     'id', o.id, 'name', o.name, 'path', o.path
   )) as owner
   from projects p left join projects o on o.num = p.belongs_to
-  where iif(@nums is null, p.belongs_how = 'merged', p.num in (select value from json_each(@nums)))
+  where p.num in (select value from json_each(?))
   order by p.path
 `
 
@@ -147,17 +146,17 @@ export interface OwnedProject extends Place {
   readonly owner: Place | null
 }
 
-/** The projects with these numbers; null: all that were merged into others. */
-export const listOwned = (db: Mirror, nums: readonly number[] | null): OwnedProject[] =>
+/** The projects with these numbers. */
+export const listOwned = (db: Mirror, nums: readonly number[]): OwnedProject[] =>
   prepared<Omit<OwnedProject, 'owner'> & { readonly owner: string | null }>(db, PLACES)
-    .all({ nums: nums === null ? null : JSON.stringify(nums) })
+    .all(JSON.stringify(nums))
     .map((row) => ({ ...row, owner: JSON.parse(row.owner ?? 'null') as OwnedProject['owner'] }))
 
 const NAMED_PROJECTS = `select num, id, name from projects`
 
 /** All projects, by number. */
 export function readNamedProjects(db: Mirror): ReadonlyMap<number, ProjectRef> {
-  const rows = db.prepare<[], ProjectRef & { readonly num: number }>(NAMED_PROJECTS).all()
+  const rows = prepared<ProjectRef & { readonly num: number }>(db, NAMED_PROJECTS).all()
   return new Map(rows.map(({ num, ...named }) => [num, named]))
 }
 
