@@ -28,11 +28,6 @@ export function countHolders(db: Mirror, phrases: readonly TermPhrase[], most = 
   return counted.reduce((sum, row) => sum + (row?.count ?? 0), 0)
 }
 
-const HAS_TERM = `select 1 from terms where term = ?`
-
-/** Whether a word is in the list of terms. It may have no message any more. */
-export const hasTerm = (db: Mirror, word: string): boolean => prepared(db, HAS_TERM).get(word) !== undefined
-
 const TERM_FROM = `select term from terms where term >= ? order by term limit 1`
 
 /** Real lists have few words near a word of four letters. The limit bounds the cost for a list of random words. */

@@ -5,8 +5,6 @@ import { isUnspacedSign, visitLoweredWords, visitTerms } from '../terms/terms.ts
 export interface TermPhrase {
   readonly terms: readonly string[]
   readonly isPrefix: boolean
-  /** True for another form of what was typed. */
-  readonly isForm?: true
 }
 
 /** One spelling of something that a query looks for. */
@@ -28,8 +26,6 @@ export interface TermMatch {
   readonly word: number
   /** One span per stretch without white space, in order. */
   readonly spans: readonly Span[]
-  /** True if another form of what was typed was found. */
-  readonly isForm?: true
 }
 
 /** Finds the phrases of a query in a text, by the same rules as the index. */
@@ -96,9 +92,7 @@ function findMatches(text: string, { byLastTerm, prefixes, lastTerms, longest }:
   let count = 0
   const check = (phrase: NumberedPhrase): void => {
     const places = placesOf(phrase, recent, count, longest)
-    if (places === null) return
-    const { number: word, isForm } = phrase
-    matches.push({ word, spans: joinSpans(text, places), ...(isForm === true ? { isForm } : {}) })
+    if (places !== null) matches.push({ word: phrase.number, spans: joinSpans(text, places) })
   }
   const visit = (term: string, start: number, end: number): void => {
     if (matches.length >= MATCHES_MAX) return

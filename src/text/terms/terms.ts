@@ -61,6 +61,9 @@ export function tokenize(text: string): Term[] {
   return terms
 }
 
+/** The same without places. */
+export const termsOf = (text: string): readonly string[] => tokenize(text).map(({ term }) => term)
+
 /**
  * The terms joined by single spaces, for a full-text table with `tokenize = 'ascii'`. After them come the lower-case
  * spellings of camel-case words, each once and after a gap.
