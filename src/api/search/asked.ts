@@ -30,22 +30,48 @@ const STEM_END = 1
 const ENDING_MAX = 6
 /** How many words with the same beginning are looked at, and how many forms of a word are searched for. */
 const LOOKED_AT_MAX = 3000
-const FORMS_MAX = 25
+const FORMS_MAX = 32
 
 const NEIGHBOURS = `
   select term from terms where term >= @low and term < @high and length(term) <= @length limit ${LOOKED_AT_MAX}
 `
 const isWord = /^\p{L}+$/u
 
-/** The word itself, and then the words of the mirror that have the same stem in English. */
-export function inflectionsOf(db: Mirror, term: string): readonly string[] {
-  const root = stemmer(term)
-  const low = term.slice(0, Math.max(BEGINNING_MIN, root.length - STEM_END))
-  if (root.length < BEGINNING_MIN || low.length < BEGINNING_MIN || !isWord.test(term)) return [term]
+/** British and American spellings. Where the other one is no word, the index does not have it. */
+const regional = [
+  ['our', 'or'],
+  ['is', 'iz'],
+  ['ys', 'yz'],
+  ['ll', 'l'],
+  ['tre', 'ter'],
+  ['ogue', 'og'],
+  ['enc', 'ens'],
+] as const
+const spellings: readonly (readonly [pattern: RegExp, other: string])[] = [
+  ...regional
+    .flatMap(([one, other]) => [[one, other] as const, [other, one] as const])
+    .map(([one, other]) => [new RegExp(`(?<=^[a-z]{3,})${one}(?=[a-z]{0,6}$)`), other] as const),
+  // A possessive, a contraction without its sign, one with it, and a sign between thousands.
+  [/['’]s$/i, ''],
+  [/['’](?=[a-z]+$)/i, ''],
+  [/(?<=^[a-z]+n)(?=t$)/i, "'"],
+  [/(?<=^[1-9]\d*)(?=(?:\d{3})+$)/g, ','],
+]
+
+/** A word, then the same word as others write it, and the words of the mirror that have the same stem in English. */
+export function formsOf(db: Mirror, text: string): readonly string[] {
+  const written = [text, ...spellings.map(([pattern, other]) => text.replace(pattern, other))]
+  return [...new Set([...written, ...written.flatMap((word) => withSameStem(db, word))])].slice(0, FORMS_MAX)
+}
+
+/** The words of the mirror with the same stem, also the word itself if the mirror has it. */
+export function withSameStem(db: Mirror, word: string): readonly string[] {
+  const root = stemmer(word)
+  const low = word.slice(0, Math.max(BEGINNING_MIN, root.length - STEM_END))
+  if (root.length < BEGINNING_MIN || low.length < BEGINNING_MIN || !isWord.test(word)) return []
   const bounds = { low, high: `${low}\u{10ffff}`, length: root.length + ENDING_MAX }
   const near = prepared<string>(db, NEIGHBOURS).pluck().all(bounds)
-  const forms = near.filter((other) => other !== term && isWord.test(other) && stemmer(other) === root)
-  return [term, ...forms].slice(0, FORMS_MAX)
+  return near.filter((other) => isWord.test(other) && stemmer(other) === root)
 }
 
 /** One word of a query as a person sees it, with its terms in the index. */

@@ -4,7 +4,7 @@ import { SLOTS_PER_MS } from '../../mirror/write/messages.ts'
 import { createMatcher } from '../../text/passages/matcher.ts'
 import { isUnspacedSign } from '../../text/terms/terms.ts'
 import type { RelatedChat, SearchAnswer } from '../answers/search.ts'
-import { asksOneThing, inflectionsOf, isFunctionTerm, readAsked, type Asked, type AskedWord } from './asked.ts'
+import { asksOneThing, formsOf, isFunctionTerm, readAsked, type Asked, type AskedWord } from './asked.ts'
 import { makeHits } from './hit.ts'
 import { echo } from './lex.ts'
 import { printQuery, type ParsedQuery } from './parse.ts'
@@ -35,7 +35,7 @@ export function relateChats(
   if (tree === null) return nothing
   const asked = readAsked(tree, quoted)
   // If a name was asked for and found, a chat that has nothing but its parts is not close. A word has other forms.
-  const isName = asked.words.length > 1 || (asked.words[0]?.terms.length ?? 0) > 1
+  const isName = asked.words.flatMap(({ terms }) => terms.filter((term) => !isFunctionTerm(term))).length > 1
   if (items.length > 0 && isName && asksOneThing(asked, request.q)) return nothing
   const shown: ReadonlySet<string> = new Set(items.map(({ chat }) => chat.id))
   const nodes = tree.kind === 'and' ? tree.nodes : [tree]
@@ -202,10 +202,16 @@ function readWords(
     const weight = isFunctionWord ? FUNCTION_WORD_WEIGHT : 1
     const [only = ''] = terms
     const isUnspaced = isUnspacedSign(Array.from(only)[0] ?? '')
-    if (terms.length === 1 && !isUnspaced) return { text, groups: [[want(only, inflectionsOf(db, only), weight)]] }
+    if (terms.length === 1 && !isUnspaced) return { text, groups: [[want(only, formsOf(db, only), weight)]] }
     const parts = isUnspaced ? [] : terms.filter((term) => !isFunctionTerm(term))
-    const ofParts = parts.map((term) => want(term, inflectionsOf(db, term), weight * PART_WEIGHT))
-    return { text, groups: [[want(text, [text], weight)], ...(ofParts.length === 0 ? [] : [ofParts])] }
+    const ofParts = parts.map((term) => want(term, formsOf(db, term), weight * PART_WEIGHT))
+    return {
+      text,
+      groups: [
+        [want(text, isUnspaced ? [text] : formsOf(db, text), weight)],
+        ...(ofParts.length === 0 ? [] : [ofParts]),
+      ],
+    }
   })
   // Longer words are mostly rarer. What they leave is read of the others.
   const signals = [...made].toSorted(([one], [other]) => other.length - one.length).map(([, signal]) => signal)

@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { tokenize, termsOf, type Term } from '../../text/terms/terms.ts'
 import type { SearchSuggestion } from '../answers/search.ts'
-import { inflectionsOf } from './asked.ts'
+import { withSameStem } from './asked.ts'
 import { wordPhrases } from './condition.ts'
 import { echo } from './lex.ts'
 import { printQuery, type ParsedQuery } from './parse.ts'
@@ -64,7 +64,7 @@ export function checkSpelling(
   if (best !== undefined) return { respelt: respelt(tree, best.replaced, true), suggestions }
   // If another form of a word is known, it is spelled correctly, and the closest chats are found by that form.
   const unknown = [...spellingsAt(choices, 0)].filter(
-    ([{ text }, { isPrefix }]) => !isPrefix && termsOf(text).every((term) => inflectionsOf(db, term).length === 1),
+    ([{ text }, { isPrefix }]) => !isPrefix && termsOf(text).every((term) => withSameStem(db, term).length === 0),
   )
   return { respelt: unknown.length === 0 ? null : respelt(tree, new Map(unknown), false), suggestions }
 }

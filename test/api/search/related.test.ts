@@ -23,10 +23,15 @@ const chats = [
 ]
 
 let searched: Searched
+let forms: Searched
 beforeAll(async () => {
   searched = await Searched.of(chats)
+  forms = await Searched.of(cases<[string, string]>('forms of words').map(([id, text]) => chat(id, '', user(text))))
 })
-afterAll(() => searched.remove())
+afterAll(async () => {
+  await searched.remove()
+  await forms.remove()
+})
 
 const ask = async (q: string, more: Asking = {}): Promise<SearchAnswer> => searched.ask(q, more)
 const idsOf = (related: readonly RelatedChat[]): readonly string[] => related.map((item) => item.chat.id)
@@ -91,10 +96,13 @@ describe('a related chat', () => {
   })
 })
 
-test('the chats below the hits for one word have another form of it', async () => {
-  const { items, related } = await ask('names')
-  expect([items.map((item) => item.chat.id), idsOf(related).toSorted()]).toEqual([['names'], ['name', 'parts']])
-})
+test.each(cases<[string, string, string, string]>('forms'))(
+  'the chat below the hit for one word has another form of it: %s: %s',
+  async (_, q, hit, below) => {
+    const { items, related } = await forms.ask(q)
+    expect([items.map((item) => item.chat.id), idsOf(related)]).toEqual([[hit], [below]])
+  },
+)
 
 describe('below the hits for one thing there is no chat without it', () => {
   test.each([
