@@ -31,7 +31,7 @@ export const warmSearches = (db: Mirror): readonly (() => void)[] =>
       searchBody(db, { q, ...plain, limit: 20, offset: 0 })
     })
 
-type Outcome = Omit<SearchAnswer, 'query' | 'tookMs' | 'isPartial'>
+type Outcome = Omit<SearchAnswer, 'query' | 'tookMs'>
 
 /** A search over HTTP. */
 export interface SearchBodyRequest extends SearchRequest {
@@ -72,7 +72,6 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
       ...outcome.warnings,
       ...(backlog > 0 ? [`${backlog} older messages are still being indexed and were not searched.`] : []),
     ],
-    isPartial: false,
   }
 }
 

@@ -156,9 +156,7 @@ function respellParts(
   let written: readonly Spelling[] = parts.length === 0 ? [] : [{ text, distance: 0, isPrefix: false }]
   // From the end, so that the positions of the earlier parts stay the same.
   for (const part of parts.toReversed()) {
-    const near = nearWords(db, part.term, slips(part.term))
-      .toSorted((a, b) => a.distance - b.distance)
-      .slice(0, LOOKED_UP_MAX)
+    const near = nearWords(db, part.term, slips(part.term)).slice(0, LOOKED_UP_MAX)
     written = written.flatMap((one) =>
       near.map(({ term, distance }) => ({
         text: respell(one.text, part, term),
