@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { nearTerms } from '../../src/text/near-terms.ts'
+import { editDistance } from '../../src/text/nearest-name.ts'
 import { stretchesOf, withoutEscapes, withoutOrders } from '../../src/text/passages/spoken-texts.ts'
 import { printable, printableJson, printableLine } from '../../src/text/printable.ts'
 import { listedModel, modelFamily, modelLabel } from '../../src/model/model-name.ts'
@@ -110,15 +110,6 @@ test('an unknown or chosen model is labelled as such', () => {
   ])
 })
 
-const byCodePoints = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
-const sorted = (words: readonly string[]): readonly string[] => [...new Set(words)].sort(byCodePoints)
-const seekIn =
-  (list: readonly string[], asked: string[] = []) =>
-  (from: string): string | undefined => {
-    asked.push(from)
-    return list.find((word) => byCodePoints(word, from) >= 0)
-  }
-
 /** The complete distance table for one pair: letters added, dropped, replaced, or two neighbours swapped. */
 function slips(left: string, right: string): number {
   const a = Array.from(left)
@@ -140,7 +131,7 @@ function slips(left: string, right: string): number {
   return at(a.length, b.length)
 }
 
-describe('the words near a word', () => {
+describe('the distance of two words', () => {
   test.each([
     ['kitten', 'kitten', 0],
     ['kiten', 'kitten', 1],
@@ -152,53 +143,21 @@ describe('the words near a word', () => {
     ['nïave', 'naïve', 1],
     ['😀bc', '😁bc', 1],
   ])('%s and %s have the distance %i', (typed, word, distance) => {
-    expect(nearTerms(typed, seekIn([word]), { distanceMax: 2 })).toEqual([{ term: word, distance }])
-    expect(nearTerms(typed, seekIn([word]), { distanceMax: distance - 1 })).toEqual([])
+    expect(editDistance(typed, word)).toBe(distance)
   })
 
   const sign = fc.constantFrom('a', 'b', 'c', 'd', 'é', '数', '😀', '\ue001', '\uffff')
   const word = fc.string({ unit: sign, maxLength: 7 })
 
-  test('are the same as with a distance table for each pair, in order', () => {
+  test('is the same as by a table, of an unfinished word from the nearest beginning', () => {
     fc.assert(
-      fc.property(fc.array(word, { maxLength: 60 }), word, fc.integer({ min: 0, max: 3 }), (words, typed, most) => {
-        const list = sorted(words)
-        const expected = list
-          .map((term) => ({ term, distance: slips(typed, term) }))
-          .filter(({ distance }) => distance <= most)
-        expect(nearTerms(typed, seekIn(list), { distanceMax: most })).toEqual(expected)
+      fc.property(word, word, (typed, other) => {
+        expect(editDistance(typed, other)).toBe(slips(typed, other))
+        const signs = Array.from(other)
+        const beginnings = [0, ...signs.map((_, at) => at + 1)].map((length) => signs.slice(0, length).join(''))
+        expect(editDistance(typed, other, true)).toBe(Math.min(...beginnings.map((one) => slips(typed, one))))
       }),
-      { numRuns: 1500 },
+      { numRuns: 3000 },
     )
-  })
-
-  test('of an unfinished word are those with a near beginning', () => {
-    fc.assert(
-      fc.property(fc.array(word, { maxLength: 60 }), word, fc.integer({ min: 0, max: 2 }), (words, typed, most) => {
-        const list = sorted(words)
-        const beginnings = (term: string): number[] =>
-          Array.from({ length: Array.from(term).length + 1 }, (_, length) =>
-            slips(typed, Array.from(term).slice(0, length).join('')),
-          )
-        const expected = list
-          .map((term) => ({ term, distance: Math.min(...beginnings(term)) }))
-          .filter(({ distance }) => distance <= most)
-        expect(nearTerms(typed, seekIn(list), { distanceMax: most, isUnfinished: true })).toEqual(expected)
-      }),
-      { numRuns: 1500 },
-    )
-  })
-
-  test('are found without reading most other words', () => {
-    const letters = Array.from('abcdefghijklmnopqrstuvwxyz')
-    const list = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => `${a}${b}${c}word`)))
-    const asked: string[] = []
-    expect(nearTerms('kqxwrod', seekIn(list, asked), { distanceMax: 1 })).toEqual([{ term: 'kqxword', distance: 1 }])
-    expect(asked.length).toBeLessThan(400)
-  })
-
-  test('are at most as many as requested', () => {
-    const list = ['word', 'wore', 'worn']
-    expect(nearTerms('wor', seekIn(list), { distanceMax: 1, foundMax: 2 })).toHaveLength(2)
   })
 })

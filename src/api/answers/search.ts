@@ -100,7 +100,6 @@ const foundAnswer = z.object({
   facets: says(z.record(text, z.array(facetValue)), 'At most 100 values of each.'),
   suggestions: z.array(searchSuggestion),
   warnings: texts,
-  isPartial: says(boolean, 'Always false: at its deadline a search is an error.'),
   plan: says(z.exactOptional(searchExplanation), 'How the query was understood and run, with explain=true.'),
 })
 export type SearchAnswer = Answer<typeof foundAnswer>
@@ -129,7 +128,6 @@ export type SuggestionKind = Suggestion['kind']
 
 export const suggestAnswer = z.object({
   items: says(z.array(suggestion), 'The best first.'),
-  isComplete: says(boolean, 'Always true: words are counted when they are asked for.'),
   tookMs: amount,
 })
 export type SuggestAnswer = Answer<typeof suggestAnswer>

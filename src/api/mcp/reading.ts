@@ -15,7 +15,7 @@ import {
   shortLine,
   shortTime,
 } from './tool.ts'
-import { tokensAtMost } from '../../text/tokens/tokens-at-most.ts'
+import { tokensAtMost } from '../../text/tokens/estimate-tokens.ts'
 import type { Message } from '../answers/messages.ts'
 
 const END_TOKENS = 350

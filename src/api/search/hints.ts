@@ -1,7 +1,7 @@
 import type { Mirror } from '../../mirror/open.ts'
 import type { SearchSuggestion } from '../answers/search.ts'
 import { monthOf } from '../periods.ts'
-import { readAsked } from './languages.ts'
+import { readAsked } from './asked.ts'
 import { findDate } from './lex.ts'
 import { parseQuery, printQuery, type ParsedQuery } from './parse.ts'
 import { allOf, anyOf, fieldsOf, noneOf, type QueryNode, type WordsNode } from './query.ts'

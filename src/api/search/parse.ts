@@ -1,6 +1,6 @@
 import { roles } from '../../model/message.ts'
 import { beginsLikeJson, unescaped, withoutOrders } from '../../text/passages/spoken-texts.ts'
-import { isNear } from '../../text/near-terms.ts'
+import { editDistance } from '../../text/nearest-name.ts'
 import { isUnspacedSign, tokenize, TERM_LENGTH_MAX } from '../../text/terms/terms.ts'
 import { readPeriod } from '../periods.ts'
 import { echo, lexQuery, type QueryToken } from './lex.ts'
@@ -115,7 +115,7 @@ function meantField(source: string, warnings: string[]): string | null {
 
 /** A field with nearly this name. */
 function likelyField(name: string): ((value: string) => string) | null {
-  const near = fieldNames.find((field) => field.length > 3 && isNear(name, field, 1))
+  const near = fieldNames.find((field) => field.length > 3 && editDistance(name, field) === 1)
   return near === undefined ? null : (value) => `${near}:${value}`
 }
 

@@ -18,7 +18,7 @@ import {
   type Words,
 } from './condition.ts'
 import { LAST_KEY, resolveField } from './fields.ts'
-import { hasWords, type FieldNode, type InsideNode, type QueryNode, type WordsNode } from './query.ts'
+import { hasWords, type FieldNode, type InsideNode, type QueryNode } from './query.ts'
 import { statementOf, type Target } from './statement.ts'
 import { termsInside } from './vocabulary.ts'
 
@@ -110,7 +110,7 @@ interface Read {
 function conditionOf(node: QueryNode, read: Read): Condition {
   switch (node.kind) {
     case 'words':
-      return wordsCondition(phrasesOf(node), read, false)
+      return wordsCondition(wordPhrases(node.text, node.isPrefix), read, false)
     case 'inside':
       return wordsCondition(insidePhrases(node, read), read, true)
     case 'field':
@@ -123,11 +123,6 @@ function conditionOf(node: QueryNode, read: Read): Condition {
       return togetherCondition(node.nodes, read)
   }
 }
-
-const phrasesOf = ({ text, isPrefix, forms = [] }: WordsNode): readonly TermPhrase[] => [
-  ...wordPhrases(text, isPrefix),
-  ...forms.flatMap((form) => wordPhrases(form, false).map((phrase): TermPhrase => ({ ...phrase, isForm: true }))),
-]
 
 /** `in:` restricts the words next to it to a part. Without words next to it, it asks whether a message has that part. */
 function togetherCondition(nodes: readonly QueryNode[], read: Read): Condition {

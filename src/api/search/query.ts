@@ -13,8 +13,6 @@ export interface WordsNode {
   readonly kind: 'words'
   readonly text: string
   readonly isPrefix: boolean
-  /** Other forms of the word, which count too, and less. */
-  readonly forms?: readonly string[]
 }
 
 /** A word that contains these characters, or ends with them. */

@@ -4,14 +4,14 @@ import { SLOTS_PER_MS } from '../../mirror/write/messages.ts'
 import { createMatcher } from '../../text/passages/matcher.ts'
 import { isUnspacedSign } from '../../text/terms/terms.ts'
 import type { RelatedChat, SearchAnswer } from '../answers/search.ts'
+import { asksOneThing, formsOf, isFunctionTerm, readAsked, type Asked, type AskedWord } from './asked.ts'
 import { makeHits } from './hit.ts'
-import { asksOneThing, inflectionsOf, readAsked, type Asked, type AskedWord } from './languages.ts'
 import { echo } from './lex.ts'
 import { printQuery, type ParsedQuery } from './parse.ts'
 import { planQuery, type Plan } from './plan.ts'
 import { allOf, anyOf, type QueryNode } from './query.ts'
 import { filterNodes, type SearchRequest } from './request.ts'
-import { askMessages, chatsWithMatch, newestMessages, statementOf, type Target } from './statement.ts'
+import { askMessages, chatsWithMatch, statementOf } from './statement.ts'
 import { countFound, findTitles } from './titles.ts'
 
 interface Related {
@@ -32,22 +32,25 @@ export function relateChats(
   request: Pick<SearchRequest, 'q' | 'filters' | 'clock' | 'isRedacted'>,
   { items }: Pick<SearchAnswer, 'items'>,
 ): Related {
-  // If one thing was asked for and found, a chat that has nothing but its parts is not close.
-  if (tree === null || (items.length > 0 && asksOneThing(readAsked(tree, quoted), request.q))) return nothing
-  const shown = new Set<string>(items.map(({ chat }) => chat.id))
-  const related = (asked: QueryNode | null): Related =>
-    asked === null ? nothing : findRelated(db, readAsked(asked, quoted), request, shown)
+  if (tree === null) return nothing
+  const asked = readAsked(tree, quoted)
+  // If a name was asked for and found, a chat that has nothing but its parts is not close. A word has other forms.
+  const isName = asked.words.flatMap(({ terms }) => terms.filter((term) => !isFunctionTerm(term))).length > 1
+  if (items.length > 0 && isName && asksOneThing(asked, request.q)) return nothing
+  const shown: ReadonlySet<string> = new Set(items.map(({ chat }) => chat.id))
   const nodes = tree.kind === 'and' ? tree.nodes : [tree]
   const flags = nodes.flatMap((node) => (node.kind === 'not' && isOfWords(node.node) ? [node] : []))
-  if (flags.length === 0 || items.length > 0) return related(tree)
+  if (flags.length === 0 || items.length > 0) return { ...nothing, chats: findRelated(db, asked, request, shown) }
   const others = nodes.filter((node) => !flags.some((flag) => flag === node))
-  // Something is found without the exclusions, so the text was copied and they are flags.
-  const found = countFound(db, allOf(others), request, 1) > 0 ? nothing : related(tree)
-  if (found.chats.length > 0) return found
-  const { chats, warnings } = related(allOf([...others, ...flags.map(({ node }) => node)]))
+  // If something is found without the exclusions, the text was copied, and they are flags.
+  const isCopied = countFound(db, allOf(others), request, 1) > 0
+  const found = isCopied ? [] : findRelated(db, asked, request, shown)
+  if (found.length > 0) return { ...nothing, chats: found }
+  const asWords = allOf([...others, ...flags.map(({ node }) => node)])
+  const chats = asWords === null ? [] : findRelated(db, readAsked(asWords, quoted), request, shown)
   const excluded = flags.map((flag) => echo(printQuery(flag))).join(' ')
   const warning = `Nothing is left without ${excluded}: for the closest chats this was read as words.`
-  return { chats, warnings: chats.length === 0 ? warnings : [warning, ...warnings] }
+  return { chats, warnings: chats.length === 0 ? [] : [warning] }
 }
 
 /** `-d`, and `-input=false`, which is two words. */
@@ -69,10 +72,10 @@ function findRelated(
   asked: Asked,
   { q, filters, clock, isRedacted = false }: Pick<SearchRequest, 'q' | 'filters' | 'clock' | 'isRedacted'>,
   shown: ReadonlySet<string>,
-): Related {
-  if (asked.words.length === 0) return nothing
+): readonly RelatedChat[] {
   const fields = [...filterNodes(filters), ...asked.fields]
-  const { words, signals, leftOut } = readSignals(db, asked, (node) => planQuery(db, [...fields, node], clock))
+  const { words, signals } = readSignals(db, asked, (node) => planQuery(db, [...fields, node], clock))
+  if (words.length === 0) return []
   const isHeldIn =
     (holds: (signal: Signal) => boolean) =>
     ({ groups }: Word): boolean =>
@@ -85,11 +88,8 @@ function findRelated(
   )
   for (const node of asked.excluded) {
     left = left.slice(0, CHECKED_MAX)
-    const held = holdersAmong(
-      db,
-      planQuery(db, [node], clock),
-      left.map(({ chat }) => chat),
-    )
+    const nums = left.map(({ chat }) => chat)
+    const held = holdersAmong(db, planQuery(db, [node], clock), nums)
     left = left.filter(({ chat }) => !held.has(chat))
   }
   const chosen = []
@@ -105,7 +105,7 @@ function findRelated(
     if (unsure.length > 0) others.set(signal, holdersAmong(db, signal.plan, unsure))
   }
   const matcher = createMatcher(signals.flatMap(({ plan }) => plan.phrases))
-  const chats = chosen.flatMap(({ chat, amounts, score, key, titled }) => {
+  return chosen.flatMap(({ chat, amounts, score, key, titled }) => {
     const isHeld = isHeldIn((signal) => amounts.has(signal) || others.get(signal)?.has(chat) === true)
     // The averages in the index still count purged messages: more digits would give them away.
     const found = { key, titled, score: Number(score.toPrecision(3)) }
@@ -115,9 +115,6 @@ function findRelated(
       missing: words.filter((word) => !isHeld(word)).map(({ text }) => text),
     }))
   })
-  const common = leftOut.slice(0, 5).join(', ')
-  const warning = `For the closest chats only the newest messages were read that hold a common word: ${common}.`
-  return { chats, warnings: leftOut.length === 0 || chats.length === 0 ? [] : [warning] }
 }
 
 /** A chat found by its title is shown with its first message that passes the filters. Without one it is not shown. */
@@ -132,13 +129,11 @@ const holdersAmong = (db: Mirror, plan: Plan, nums: readonly number[]): Readonly
 
 /** A part of the query with its matches: a word in all its forms, a whole identifier or a phrase. */
 interface Signal {
-  readonly text: string
-  readonly node: QueryNode
+  readonly plan: Plan
   /** 1 for a word; less for what says less about the topic. */
   weight: number
   /** Whether a chat without it is left out. */
   readonly isRequired: boolean
-  readonly plan: Plan
   /** The newest messages with it, and whether these are all. */
   messages: readonly Posting[]
   isWhole: boolean
@@ -162,18 +157,14 @@ interface Word {
 interface Read {
   readonly words: readonly Word[]
   readonly signals: readonly Signal[]
-  /** Words that were not read, or only in part. */
-  readonly leftOut: readonly string[]
 }
 
-/** How many messages are read for all words together, the newest of each word. Rare words are read first; common ones share the rest. */
+/** How many messages are read for all words together, the newest of each word. */
 const READ_MAX = 9_000
-/** How many messages of each word are looked at to see how rare it is. */
-const BEGUN_MAX = 64
+/** How many of each word at least. */
+const READ_MIN = 64
 /** Required parts are read further: a chat without them is not shown. */
 const REQUIRED_READ_MAX = 20_000
-/** How many words are read at most: the rarest ones. */
-const WORDS_MAX = 24
 /** A part of an identifier says less than a word of its own. */
 const PART_WEIGHT = 0.5
 /** A function word only decides between chats that are otherwise equal. */
@@ -181,30 +172,28 @@ const FUNCTION_WORD_WEIGHT = 0.02
 
 /** Reads which messages have the words. Function words are read only if nothing else is found. */
 function readSignals(db: Mirror, asked: Asked, planFor: (node: QueryNode) => Plan): Read {
-  const make = (text: string, node: QueryNode, weight: number, isRequired: boolean): Signal => {
-    const plan = planFor(node)
-    return { text, node, weight, isRequired, plan, messages: [], isWhole: true, titles: [] }
+  const make = (node: QueryNode, weight: number, isRequired: boolean): Signal => {
+    return { plan: planFor(node), weight, isRequired, messages: [], isWhole: true, titles: [] }
   }
-  const strict = asked.required.map((node) => make('', node, 1, true))
+  const strict = asked.required.map((node) => make(node, 1, true))
   for (const signal of strict) readSignal(db, signal, REQUIRED_READ_MAX)
   const topic = asked.words.filter(({ isFunctionWord }) => !isFunctionWord)
-  const read = readWords(db, topic, asked, make)
+  const read = readWords(db, topic, make)
   const isFound = [...read.signals, ...strict].some(({ messages, titles }) => messages.length + titles.length > 0)
-  const all = isFound || topic.length === asked.words.length ? read : readWords(db, asked.words, asked, make)
+  const all = isFound || topic.length === asked.words.length ? read : readWords(db, asked.words, make)
   return { ...all, signals: [...all.signals, ...strict] }
 }
 
 function readWords(
   db: Mirror,
   asked: readonly AskedWord[],
-  { language }: Asked,
-  make: (text: string, node: QueryNode, weight: number, isRequired: boolean) => Signal,
+  make: (node: QueryNode, weight: number, isRequired: boolean) => Signal,
 ): Read {
   // Words that share a signal share the object.
   const made = new Map<string, Signal>()
   const want = (text: string, forms: readonly string[], weight: number): Signal => {
     const all = forms.map((form): QueryNode => ({ kind: 'words', text: form, isPrefix: false }))
-    const signal = made.get(text) ?? make(text, anyOf(all) ?? { kind: 'words', text, isPrefix: false }, weight, false)
+    const signal = made.get(text) ?? make(anyOf(all) ?? { kind: 'words', text, isPrefix: false }, weight, false)
     signal.weight = Math.max(signal.weight, weight)
     made.set(text, signal)
     return signal
@@ -213,35 +202,25 @@ function readWords(
     const weight = isFunctionWord ? FUNCTION_WORD_WEIGHT : 1
     const [only = ''] = terms
     const isUnspaced = isUnspacedSign(Array.from(only)[0] ?? '')
-    if (terms.length === 1 && !isUnspaced) {
-      return { text, groups: [[want(only, inflectionsOf(db, only, language), weight)]] }
+    if (terms.length === 1 && !isUnspaced) return { text, groups: [[want(only, formsOf(db, only), weight)]] }
+    const parts = isUnspaced ? [] : terms.filter((term) => !isFunctionTerm(term))
+    const ofParts = parts.map((term) => want(term, formsOf(db, term), weight * PART_WEIGHT))
+    return {
+      text,
+      groups: [
+        [want(text, isUnspaced ? [text] : formsOf(db, text), weight)],
+        ...(ofParts.length === 0 ? [] : [ofParts]),
+      ],
     }
-    const parts = isUnspaced ? [] : terms.filter((term) => !language.functionWords.has(term))
-    const ofParts = parts.map((term) => want(term, inflectionsOf(db, term, language), weight * PART_WEIGHT))
-    return { text, groups: [[want(text, [text], weight)], ...(ofParts.length === 0 ? [] : [ofParts])] }
   })
-  // How far back the newest messages with a word reach: the further, the rarer. Rarest is one with fewer messages than that.
-  const reachOf = ({ plan }: Signal): number => {
-    const { keys, isWhole } = newestMessages(db, plan.messages, BEGUN_MAX)
-    return isWhole ? keys.length - BEGUN_MAX : (keys.at(-1) ?? 0)
-  }
-  const reaches = new Map([...made.values()].map((signal) => [signal, reachOf(signal)]))
-  const rarest = [...reaches].toSorted(([, one], [, other]) => one - other).map(([signal]) => signal)
-  const read = new Set(rarest.slice(0, WORDS_MAX))
+  // Longer words are mostly rarer. What they leave is read of the others.
+  const signals = [...made].toSorted(([one], [other]) => other.length - one.length).map(([, signal]) => signal)
   let left = READ_MAX
-  for (const [at, signal] of [...read].entries()) {
-    readSignal(db, signal, Math.max(BEGUN_MAX, Math.floor(left / (read.size - at))))
+  for (const [at, signal] of signals.entries()) {
+    readSignal(db, signal, Math.max(READ_MIN, Math.floor(left / (signals.length - at))))
     left -= signal.messages.length
   }
-  return {
-    signals: [...read],
-    // If a word was not read, it is unknown which chats have it.
-    words: words.flatMap(({ text, groups }) => {
-      const known = groups.filter((group) => group.every((signal) => read.has(signal)))
-      return known.length === 0 ? [] : [{ text, groups: known }]
-    }),
-    leftOut: rarest.filter((signal) => !read.has(signal) || !signal.isWhole).map(({ text }) => text),
-  }
+  return { words, signals }
 }
 
 // Columns in the order of the table: text, thinking, code, tool, attachment, plan, summary, marks.
@@ -252,7 +231,7 @@ const TITLES_MAX = 300
 /** @param most messages */
 function readSignal(db: Mirror, signal: Signal, most: number): void {
   const { messages: target, titles } = signal.plan
-  signal.titles = readTitles(db, titles)
+  signal.titles = findTitles(db, titles, TITLES_MAX).map(({ num }) => num)
   if (target.match === null || !target.isPossible) return
   const columns = `message_terms.rowid as key, m.chat, ${AMOUNT} as amount`
   const { sql, values } = askMessages(target, { columns, order: 'newest', isOfMessage: true })
@@ -262,36 +241,25 @@ function readSignal(db: Mirror, signal: Signal, most: number): void {
   signal.isWhole = found.length < most
 }
 
-/** The newest chats with a match in title or summary. Some of them may have no message that passes the filters. */
-function readTitles(db: Mirror, { match, rest, isPossible }: Target): readonly number[] {
-  if (match === null || !isPossible) return []
-  const tests = rest.flatMap((part) => (part.kind === 'chats' ? [part] : []))
-  const isOf = tests.map(({ sql }) => `and +rowid in (select c.num from chats c where ${sql})`)
-  const sql = `
-    select rowid from chat_terms where chat_terms match ? ${isOf.join(' ')} order by rowid desc limit ${TITLES_MAX}
-  `
-  return statementOf<number>(db, sql, 'values').all(match, ...tests.flatMap(({ values }) => values))
-}
-
-// BM25's two constants, and what a title counts in messages: chosen on the tuning half of test/search/judged. K1 is large,
-// since it is about whole chats: a word that returns in many messages is what the chat is about.
+// BM25's two constants, what the share of the query that a chat holds counts, and what a title counts in messages: chosen on
+// the tuning half of test/search/judged. K1 is large, since it is about whole chats: a word that returns in many messages is
+// what the chat is about.
 const K1 = 50
-const B = 0.75
+const B = 0.5
+const HELD_POWER = 0.45
 const TITLE_AMOUNT = 2
-/** How many of the best chats are weighed again by their length. */
-const WEIGHED_TWICE_MAX = 500
+
+const SELECT_LENGTHS = `select c.num, c.message_count from json_each(?) n cross join chats c on c.num = n.value`
 
 interface WeighedChat {
   readonly chat: number
   /** Higher is better. */
-  score: number
+  readonly score: number
   /** How much of each signal it has. */
-  readonly amounts: Map<Signal, number>
+  readonly amounts: ReadonlyMap<Signal, number>
   /** The message with most of the words; null if only the title has any. */
-  best: { readonly key: number; readonly mass: number } | null
+  readonly best: { readonly key: number; readonly mass: number } | null
 }
-
-const SELECT_LENGTHS = `select c.num, c.message_count from json_each(?) n cross join chats c on c.num = n.value`
 
 /**
  * Ranks chats by BM25 over their messages and titles, best first. What a chat holds of the query counts once more: many
@@ -300,33 +268,34 @@ const SELECT_LENGTHS = `select c.num, c.message_count from json_each(?) n cross 
 function weighChats(db: Mirror, signals: readonly Signal[]): readonly WeighedChat[] {
   const weights = new Map(rarities(db, signals).map(([signal, rarity]) => [signal, signal.weight * rarity]))
   const required = signals.filter(({ isRequired }) => isRequired)
-  const drafts = gatherChats(weights).filter(({ amounts }) => required.every((signal) => amounts.has(signal)))
   const asked = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
-  const weigh = (draft: WeighedChat, length: number): void => {
-    const norm = K1 * (1 - B + B * length)
-    let [bm25, held] = [0, 0]
-    for (const [signal, amount] of draft.amounts) {
-      const weight = weights.get(signal) ?? 0
-      bm25 += (weight * amount * (K1 + 1)) / (amount + norm)
-      held += weight
-    }
-    draft.score = bm25 * Math.sqrt(held / asked)
-  }
-  const byScore = (one: WeighedChat, other: WeighedChat): number => other.score - one.score || other.chat - one.chat
-  for (const draft of drafts) weigh(draft, 1)
-  const promising = drafts.toSorted(byScore).slice(0, WEIGHED_TWICE_MAX)
-  const nums = JSON.stringify(promising.map(({ chat }) => chat))
+  const drafts = gatherChats(weights).filter(({ amounts }) => required.every((signal) => amounts.has(signal)))
+  const nums = JSON.stringify(drafts.map(({ chat }) => chat))
   const lengths = new Map(statementOf<[number, number]>(db, SELECT_LENGTHS, 'lists').all(nums))
   const mean = [...lengths.values()].reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.size)
-  for (const draft of promising) weigh(draft, (lengths.get(draft.chat) ?? mean) / Math.max(1, mean))
-  return promising.toSorted(byScore)
+  return drafts
+    .map((draft) => {
+      const norm = K1 * (1 - B + (B * (lengths.get(draft.chat) ?? mean)) / Math.max(1, mean))
+      let [bm25, held] = [0, 0]
+      for (const [signal, amount] of draft.amounts) {
+        const weight = weights.get(signal) ?? 0
+        bm25 += (weight * amount * (K1 + 1)) / (amount + norm)
+        held += weight
+      }
+      return { ...draft, score: bm25 * (held / asked) ** HELD_POWER }
+    })
+    .sort((one, other) => other.score - one.score || other.chat - one.chat)
 }
 
-function gatherChats(weights: ReadonlyMap<Signal, number>): readonly WeighedChat[] {
-  const drafts = new Map<number, WeighedChat>()
+function gatherChats(weights: ReadonlyMap<Signal, number>): readonly Omit<WeighedChat, 'score'>[] {
+  interface Draft extends Omit<WeighedChat, 'score' | 'amounts'> {
+    readonly amounts: Map<Signal, number>
+    best: WeighedChat['best']
+  }
+  const drafts = new Map<number, Draft>()
   const masses = new Map<number, number>()
-  const add = (chat: number, signal: Signal, amount: number): WeighedChat => {
-    const draft = drafts.get(chat) ?? { chat, score: 0, amounts: new Map<Signal, number>(), best: null }
+  const add = (chat: number, signal: Signal, amount: number): Draft => {
+    const draft = drafts.get(chat) ?? { chat, amounts: new Map<Signal, number>(), best: null }
     drafts.set(chat, draft)
     draft.amounts.set(signal, (draft.amounts.get(signal) ?? 0) + amount)
     return draft

@@ -113,8 +113,6 @@ export interface TextFit {
 
 /** `ibisIndexBuilder` is something else than `ibisIndex`. */
 const PART_OF_NAME = 0.6
-/** Another form of the word counts less than the word within a longer name. */
-const OTHER_FORM = 0.5
 /** A single occurrence counts nine tenths of many. */
 const ONCE = 0.1
 /** Factor for two words in reverse order. */
@@ -141,10 +139,8 @@ export function askWords(words: readonly Words[]): AskedWords {
 /** @param column null for a title, where all words count */
 export function fitText(text: string, { words, matcher }: AskedWords, column: ColumnName | null): TextFit {
   const places: Span[][] = words.map(() => [])
-  const asTyped = new Set<number>()
-  for (const { word, spans, isForm } of matcher.find(text, column ?? undefined)) {
+  for (const { word, spans } of matcher.find(text, column ?? undefined)) {
     const own = places[word]
-    if (isForm !== true) asTyped.add(word)
     if (own !== undefined && own.length < PLACES_MAX)
       own.push({ start: spans[0]?.start ?? 0, end: spans.at(-1)?.end ?? 0 })
   }
@@ -157,7 +153,7 @@ export function fitText(text: string, { words, matcher }: AskedWords, column: Co
     edges.ends.add(end)
   }
   return {
-    words: once.map((own, index) => fitWord(text, own, words[index], edges) * (asTyped.has(index) ? 1 : OTHER_FORM)),
+    words: once.map((own, index) => fitWord(text, own, words[index], edges)),
     pairs: once.slice(1).map((right, index) => fitPair(text, once[index] ?? [], right)),
   }
 }

@@ -7,18 +7,15 @@ import { countFacets, findEveryHit, type EveryHit } from './facets.ts'
 import { makeHits } from './hit.ts'
 import { findGroups, findPage } from './page.ts'
 import { suggestMeant } from './hints.ts'
-import { formsOfWord, readAsked } from './languages.ts'
 import { parseQuery, printQuery, type ParsedQuery } from './parse.ts'
 import { planQuery, type Plan } from './plan.ts'
-import { allOf, hasWords, type QueryNode } from './query.ts'
+import type { QueryNode } from './query.ts'
 import { relateChats } from './related.ts'
 import { suggestRelaxed, warnOfCapped } from './relaxed.ts'
 import { filterNames } from '../../shared/filters.ts'
 import { filterNodes, type SearchRequest } from './request.ts'
 import { askWords, createScorer, type Scorer } from './scorer.ts'
 import { askMessages, chatsOfMessages } from './statement.ts'
-import { countHolders } from './vocabulary.ts'
-import { wordPhrases } from './condition.ts'
 import { checkSpelling } from './spelling.ts'
 
 const NEWEST_TITLES = `select title from chats where title <> '' order by last_activity_at desc limit 20`
@@ -34,7 +31,7 @@ export const warmSearches = (db: Mirror): readonly (() => void)[] =>
       searchBody(db, { q, ...plain, limit: 20, offset: 0 })
     })
 
-type Outcome = Omit<SearchAnswer, 'query' | 'tookMs' | 'isPartial'>
+type Outcome = Omit<SearchAnswer, 'query' | 'tookMs'>
 
 /** A search over HTTP. */
 export interface SearchBodyRequest extends SearchRequest {
@@ -75,50 +72,33 @@ export function search(db: Mirror, request: SearchRequest): SearchAnswer {
       ...outcome.warnings,
       ...(backlog > 0 ? [`${backlog} older messages are still being indexed and were not searched.`] : []),
     ],
-    isPartial: false,
   }
 }
 
 function answerQuery(db: Mirror, request: SearchRequest): Outcome {
   const parsed = parseQuery(request.q)
-  const asked = answerInForms(db, parsed, request)
+  const asked = answerTree(db, parsed.tree, request)
   if (asked === null) return emptyOutcome(parsed, request)
-  const spelling = checkSpelling(db, parsed.tree, request, asked.total)
-  const { corrected } = spelling
-  const shown = corrected && answerInForms(db, { ...parsed, tree: corrected.tree }, request)
-  const { countMatching, ...answered } = shown ?? asked
-  const tree = corrected?.tree ?? spelling.closest?.tree ?? parsed.tree
+  const { respelt, suggestions } =
+    asked.total > 0 ? { respelt: null, suggestions: [] } : checkSpelling(db, parsed, request)
+  const tree = respelt?.tree ?? parsed.tree
+  const corrected = respelt?.hasHits === true ? answerTree(db, tree, request) : null
+  const { countMatching, ...answered } = corrected ?? asked
   const isRelated = request.sort === 'relevance' && request.offset === 0 && countMatching() < HOLDERS_ENOUGH
-  const related = isRelated ? relateChats(db, { ...parsed, tree }, request, answered) : null
-  const isRespelt = related !== null && related.chats.length > 0 && spelling.closest !== null
+  const related = isRelated ? relateChats(db, { ...parsed, tree }, request, answered) : { chats: [], warnings: [] }
   // Each of them is a search of its own.
-  const isHelped = answered.total > 0 || (related !== null && related.chats.length > 0)
-  const relaxed = isHelped ? null : suggestRelaxed(db, parsed.tree, request)
-  const ofSpelling = isRespelt ? spelling.closest.warning : corrected?.warning
-  const warnings = [parsed.warnings, asked.warnings, ofSpelling ?? [], related?.warnings ?? []].flat()
+  const isHelped = answered.total + related.chats.length > 0
+  const relaxed = isHelped ? { suggestions: [], warnings: [] } : suggestRelaxed(db, parsed.tree, request)
+  const ofSpelling = respelt !== null && isHelped ? [respelt.warning] : []
   const meant = request.isLiteral === true ? [] : suggestMeant(db, parsed, request)
+  const warnings = [parsed.warnings, asked.warnings, ofSpelling, related.warnings, answered.warnings, relaxed.warnings]
   return {
     ...answered,
-    related: related?.chats ?? [],
-    correctedQuery: corrected?.text ?? null,
-    suggestions: [...spelling.suggestions, ...meant, ...(relaxed?.suggestions ?? [])],
-    warnings: [...new Set([...warnings, ...(shown?.warnings ?? []), ...(relaxed?.warnings ?? [])])],
+    related: related.chats,
+    correctedQuery: corrected === null ? null : printQuery(tree),
+    suggestions: [...suggestions, ...meant, ...relaxed.suggestions],
+    warnings: [...new Set(warnings.flat())],
   }
-}
-
-/** Of a word that fewer messages and titles hold, other forms count too. */
-const HITS_ENOUGH = 10
-
-/** The answer; for a query of one rare word, that of the word in all its forms. */
-function answerInForms(db: Mirror, { tree, quoted }: ParsedQuery, request: SearchRequest): Answered | null {
-  const nodes = tree?.kind === 'and' ? tree.nodes : tree === null ? [] : [tree]
-  const [only, ...others] = nodes.flatMap((node) => (hasWords(node) && node.kind !== 'not' ? [node] : []))
-  const isOne = only?.kind === 'words' && others.length === 0 && !only.isPrefix && !quoted.has(only)
-  const isRare = isOne && countHolders(db, wordPhrases(only.text, false), HITS_ENOUGH) < HITS_ENOUGH
-  if (tree === null || !isRare || request.isLiteral === true) return answerTree(db, tree, request)
-  const forms = formsOfWord(db, only.text, readAsked(tree, quoted).language)
-  const all = nodes.map((node) => (node === only && forms.length > 0 ? { ...only, forms } : node))
-  return answerTree(db, allOf(all), request)
 }
 
 /** If this many chats match the whole query, related chats are not needed. */

@@ -1,133 +1,105 @@
 import type { Mirror } from '../../mirror/open.ts'
-import { tokenize } from '../../text/terms/terms.ts'
+import { tokenize, termsOf, type Term } from '../../text/terms/terms.ts'
 import type { SearchSuggestion } from '../answers/search.ts'
-import { inflectionsOf, readAsked } from './languages.ts'
-import { echo, lexQuery } from './lex.ts'
-import { printQuery } from './parse.ts'
+import { withSameStem } from './asked.ts'
+import { wordPhrases } from './condition.ts'
+import { echo } from './lex.ts'
+import { printQuery, type ParsedQuery } from './parse.ts'
 import type { QueryNode, WordsNode } from './query.ts'
 import type { SearchRequest } from './request.ts'
-import { respellWord, type Spelling } from './respell.ts'
 import { countFound } from './titles.ts'
 import { countHolders, nearWords, slipsForgiven } from './vocabulary.ts'
-import { wordPhrases } from './condition.ts'
 
 /** A query with misspelled words replaced, and what says so. */
 interface Respelt {
   readonly tree: QueryNode
   readonly warning: string
+  /** False if nothing has all of its words: then it only serves to find the closest chats. */
+  readonly hasHits: boolean
 }
 
 interface SpellingCheck {
-  /** The query whose hits are shown instead of none. */
-  readonly corrected: (Respelt & { readonly text: string }) | null
-  /** If there is no such query: the one for the closest chats. */
-  readonly closest: Respelt | null
+  readonly respelt: Respelt | null
+  /** The best first. */
   readonly suggestions: readonly SearchSuggestion[]
 }
 
-/** How many queries are suggested, and how many are tried. */
-const CORRECTIONS_MAX = 3
-const TRIED_MAX = 12
-/** How many words of one query are respelled. */
+/** How many queries are suggested, and how many words of one query are respelled. */
+const SUGGESTED_MAX = 3
 const MISSPELT_MAX = 3
+/** How many spellings of one word are tried. */
+const SPELLINGS_MAX = 5
 
 /**
- * Finds other spellings for a search that found nothing or very little. Each unknown word is replaced by the nearest known
- * ones: smallest distance first, then the most frequent. Quoted and excluded words and prefixes stay as they are.
- * @param total number of hits
+ * Finds other spellings for a search that found nothing. Each unknown word is replaced by the nearest known one: first
+ * the smallest distance, then the most frequent. Quoted and excluded words and prefixes stay as they are.
  */
 export function checkSpelling(
   db: Mirror,
-  tree: QueryNode | null,
+  { tree, quoted }: Pick<ParsedQuery, 'tree' | 'quoted'>,
   request: SearchRequest,
-  total: number,
 ): SpellingCheck {
-  const unchecked = { corrected: null, closest: null, suggestions: [] }
-  if (tree === null) return unchecked
-  if (total > 0) return { ...unchecked, suggestions: suggestCommoner(db, tree, request, total) }
-  const choices = spellableWords(tree, request.q)
+  const choices = (tree === null ? [] : wordsOf(tree))
+    .filter((node) => !node.isPrefix && !quoted.has(node))
     .filter(({ text }) => countHolders(db, wordPhrases(text, false)) === 0)
     .slice(0, MISSPELT_MAX)
-    .map((node) => ({ node, spellings: respellWord(db, node.text) }))
+    .map((node) => ({ node, spellings: respellWord(db, node.text).slice(0, SPELLINGS_MAX) }))
     .filter(({ spellings }) => spellings.length > 0)
-  const tried = combinations(choices).slice(0, TRIED_MAX)
+  if (tree === null || choices.length === 0) return { respelt: null, suggestions: [] }
   const found: { readonly replaced: Replaced; readonly suggestion: SearchSuggestion }[] = []
-  for (const replaced of tried) {
-    const suggestion = suggestionOf(db, replaceWords(tree, replaced), request)
+  const most = Math.max(...choices.map(({ spellings }) => spellings.length))
+  for (let at = 0; at < most && found.length < SUGGESTED_MAX; at += 1) {
+    const replaced = spellingsAt(choices, at)
+    const respelt = replaceWords(tree, replaced)
+    const suggestion: SearchSuggestion = {
+      text: printQuery(respelt),
+      reason: 'spelling',
+      count: countFound(db, respelt, request),
+    }
     if (suggestion.count > 0) found.push({ replaced, suggestion })
-    if (found.length === CORRECTIONS_MAX) break
   }
-  const [best] = found
-  const [nearest] = tried
   const suggestions = found.map(({ suggestion }) => suggestion)
-  if (request.isLiteral === true || nearest === undefined) return { ...unchecked, suggestions }
-  if (best === undefined) return { ...unchecked, closest: respellAll(db, tree, nearest) }
-  return {
-    ...unchecked,
-    suggestions,
-    corrected: { ...respelt(tree, best.replaced, 'hits'), text: best.suggestion.text },
-  }
+  const [best] = found
+  if (request.isLiteral === true) return { respelt: null, suggestions }
+  if (best !== undefined) return { respelt: respelt(tree, best.replaced, true), suggestions }
+  // If another form of a word is known, it is spelled correctly, and the closest chats are found by that form.
+  const unknown = [...spellingsAt(choices, 0)].filter(
+    ([{ text }, { isPrefix }]) => !isPrefix && termsOf(text).every((term) => withSameStem(db, term).length === 0),
+  )
+  return { respelt: unknown.length === 0 ? null : respelt(tree, new Map(unknown), false), suggestions }
 }
 
-type Replaced = ReadonlyMap<WordsNode, Pick<Spelling, 'text' | 'isPrefix'>>
-
-function suggestionOf(db: Mirror, tree: QueryNode, request: SearchRequest): SearchSuggestion {
-  return { text: printQuery(tree), reason: 'spelling', count: countFound(db, tree, request) }
+/** Another spelling of a word, which occurs in the mirror. */
+interface Spelling {
+  readonly text: string
+  /** Edit distance between the two. */
+  readonly distance: number
+  /** Whether it is the beginning of a word. */
+  readonly isPrefix: boolean
 }
 
-function respelt(tree: QueryNode, replaced: Replaced, shown: string): Respelt {
+interface Choice {
+  readonly node: WordsNode
+  readonly spellings: readonly Spelling[]
+}
+
+type Replaced = ReadonlyMap<WordsNode, Spelling>
+
+/** The spelling of each word at this place of its list, or its last one. */
+const spellingsAt = (choices: readonly Choice[], at: number): Replaced =>
+  new Map(
+    choices.flatMap(({ node, spellings }) => {
+      const spelling = spellings[Math.min(at, spellings.length - 1)]
+      return spelling === undefined ? [] : [[node, spelling] as const]
+    }),
+  )
+
+function respelt(tree: QueryNode, replaced: Replaced, hasHits: boolean): Respelt {
   const typed = echo([...replaced].map(([node]) => node.text).join(' '))
-  const meant = echo([...replaced].map(([, { text, isPrefix }]) => `${text}${isPrefix === true ? '*' : ''}`).join(' '))
+  const meant = echo([...replaced].map(([, { text, isPrefix }]) => `${text}${isPrefix ? '*' : ''}`).join(' '))
+  const shown = hasHits ? 'hits' : 'closest chats'
   const warning = `Nothing was found for ${typed}; these are the ${shown} for ${meant}.`
-  return { tree: replaceWords(tree, replaced), warning }
-}
-
-/** No message needs to have all of these words, so nothing shows that a spelling is right. So only longer words are replaced. */
-function respellAll(db: Mirror, tree: QueryNode, nearest: Replaced): Respelt | null {
-  const { language } = readAsked(tree, new Set())
-  const replaced = [...nearest].filter(([{ text }, { isPrefix }]) => {
-    const [only = '', ...others] = tokenize(text).map(({ term }) => term)
-    if (isPrefix === true || others.length > 0) return isPrefix !== true
-    // If another form of the word is known, it is spelled correctly, and the closest chats are found by that form.
-    return slipsForgiven(only, LETTERS_MIN) > 0 && inflectionsOf(db, only, language).length === 1
-  })
-  return replaced.length === 0 ? null : respelt(tree, new Map(replaced), 'closest chats')
-}
-
-/** A search with more hits was probably spelled as intended. */
-const FEW = 3
-/** A word counts as a typo of another one that this many times as many messages contain. */
-const TIMES_COMMONER = 50
-const LETTERS_MIN = 5
-const LOOKED_UP_MAX = 10
-
-/** For a search with few hits: suggests a much more frequent word at distance 1. The rare word may be a typo in a message. */
-function suggestCommoner(
-  db: Mirror,
-  tree: QueryNode,
-  request: SearchRequest,
-  total: number,
-): readonly SearchSuggestion[] {
-  if (total > FEW) return []
-  return spellableWords(tree, request.q).flatMap((node) => {
-    const [only, ...others] = tokenize(node.text)
-    if (only === undefined || others.length > 0 || slipsForgiven(only.term, LETTERS_MIN) === 0) return []
-    const own = countHolders(db, wordPhrases(node.text, false))
-    if (own > FEW) return []
-    const [first] = nearWords(db, only.term, 1)
-      .slice(0, LOOKED_UP_MAX)
-      .map(({ term }) => ({ text: term, count: countHolders(db, [{ terms: [term], isPrefix: false }]) }))
-      .toSorted((a, b) => b.count - a.count)
-    if (first === undefined || first.count < TIMES_COMMONER * own) return []
-    const suggestion = suggestionOf(db, replaceWords(tree, new Map([[node, first]])), request)
-    return suggestion.count > total ? [suggestion] : []
-  })
-}
-
-/** The words of a query that may be misspelled. Quoted words are meant as typed. */
-function spellableWords(tree: QueryNode, q: string): readonly WordsNode[] {
-  const quoted = new Set(lexQuery(q, []).flatMap((token) => (token.kind === 'quote' ? [token.text] : [])))
-  return wordsOf(tree).filter(({ text, isPrefix }) => !isPrefix && !quoted.has(text) && !/\s/.test(text))
+  return { tree: replaceWords(tree, replaced), warning, hasHits }
 }
 
 function wordsOf(node: QueryNode): readonly WordsNode[] {
@@ -135,25 +107,73 @@ function wordsOf(node: QueryNode): readonly WordsNode[] {
   return node.kind === 'and' || node.kind === 'or' ? node.nodes.flatMap(wordsOf) : []
 }
 
-/** Combinations of one spelling for each word, smallest distance first. */
-function combinations(
-  choices: readonly { readonly node: WordsNode; readonly spellings: readonly Spelling[] }[],
-): readonly ReadonlyMap<WordsNode, Spelling>[] {
-  let all: readonly (readonly (readonly [WordsNode, Spelling])[])[] = choices.length === 0 ? [] : [[]]
-  for (const { node, spellings } of choices) {
-    all = all.flatMap((one) => spellings.map((spelling) => [...one, [node, spelling] as const]))
-  }
-  const slips = (one: (typeof all)[number]): number => one.reduce((sum, [, { distance }]) => sum + distance, 0)
-  const least = (one: (typeof all)[number]): number => Math.min(...one.map(([, { count }]) => count))
-  return all.toSorted((a, b) => slips(a) - slips(b) || least(b) - least(a)).map((one) => new Map(one))
-}
-
 /** The same query with some words replaced. */
 function replaceWords(node: QueryNode, replaced: Replaced): QueryNode {
   if (node.kind === 'words') {
     const spelling = replaced.get(node)
-    return spelling === undefined ? node : { ...node, text: spelling.text, isPrefix: spelling.isPrefix === true }
+    return spelling === undefined ? node : { ...node, text: spelling.text, isPrefix: spelling.isPrefix }
   }
   if (node.kind !== 'and' && node.kind !== 'or') return node
   return { ...node, nodes: node.nodes.map((each) => replaceWords(each, replaced)) }
+}
+
+/** How many candidates are looked up, nearest first. */
+const LOOKED_UP_MAX = 40
+/** How many parts of a name are respelled. */
+const PARTS_MAX = 8
+/** A part of a name may be shorter, because the other parts identify it too. */
+const PART_LETTERS_MIN = 3
+
+/** A hash, or an id in groups of hexadecimal digits, at the end of a text: people mostly give only its beginning. */
+const hashEnd =
+  /(?:(?<![\p{L}\p{M}\p{N}])[\da-f]{8}-[\da-f-]*|(?<![\p{L}\p{M}\p{N}])(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{6,})$/iu
+
+/** The spellings of a word that occur, best first: nearest, then most frequent. */
+function respellWord(db: Mirror, text: string): readonly Spelling[] {
+  const terms = tokenize(text)
+  const unknown = terms.filter(({ term }) => slipsForgiven(term) > 0 && !isHeld(db, term)).slice(0, 2)
+  // If each part is a known word, no name has them side by side, and one of them is another word.
+  const slipsInPart = (term: string): number => Math.min(1, slipsForgiven(term, PART_LETTERS_MIN))
+  const written =
+    terms.length === 1 || unknown.length > 0
+      ? respellParts(db, text, unknown, slipsForgiven)
+      : terms.slice(0, PARTS_MAX).flatMap((term) => respellParts(db, text, [term], slipsInPart))
+  return [...(hashEnd.test(text) ? [{ text, distance: 0, isPrefix: true }] : []), ...written]
+    .map((one) => ({ ...one, count: countHolders(db, wordPhrases(one.text, one.isPrefix)) }))
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => a.distance - b.distance || b.count - a.count)
+}
+
+const isHeld = (db: Mirror, term: string): boolean => countHolders(db, [{ terms: [term], isPrefix: false }]) > 0
+
+/** The text with each of the parts respelled. */
+function respellParts(
+  db: Mirror,
+  text: string,
+  parts: readonly Term[],
+  slips: (term: string) => number,
+): readonly Spelling[] {
+  let written: readonly Spelling[] = parts.length === 0 ? [] : [{ text, distance: 0, isPrefix: false }]
+  // From the end, so that the positions of the earlier parts stay the same.
+  for (const part of parts.toReversed()) {
+    const near = nearWords(db, part.term, slips(part.term)).slice(0, LOOKED_UP_MAX)
+    written = written.flatMap((one) =>
+      near.map(({ term, distance }) => ({
+        text: respell(one.text, part, term),
+        distance: one.distance + distance,
+        isPrefix: false,
+      })),
+    )
+  }
+  return written
+}
+
+/** The text with one part replaced. Keeps the capitals as typed, because they separate the parts of a name. */
+export function respell(text: string, { start, end }: Term, term: string): string {
+  const typed = text.slice(start, end)
+  const isUpper = typed.length > 1 && typed === typed.toUpperCase()
+  const isCapital = !isUpper && typed.charAt(0) !== typed.charAt(0).toLowerCase()
+  const [first = '', ...rest] = Array.from(term)
+  const spelt = isUpper ? term.toUpperCase() : `${isCapital ? first.toUpperCase() : first}${rest.join('')}`
+  return `${text.slice(0, start)}${spelt}${text.slice(end)}`
 }

@@ -1,14 +1,14 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
-import { isNear } from '../../text/near-terms.ts'
+import { editDistance } from '../../text/nearest-name.ts'
 import { createMatcher, type TermPhrase } from '../../text/passages/matcher.ts'
 import { asPathTerm, markTerm, pathsOf } from '../../text/terms/columns.ts'
-import { isUnspacedSign, tokenize, type Term } from '../../text/terms/terms.ts'
+import { isUnspacedSign, termsOf, tokenize, type Term } from '../../text/terms/terms.ts'
 import type { SuggestAnswer, Suggestion, SuggestionKind } from '../answers/search.ts'
 import { phrasesExpression, wordPhrases } from './condition.ts'
 import { splitField } from './parse.ts'
-import { respell } from './respell.ts'
+import { respell } from './spelling.ts'
 import { statementOf } from './statement.ts'
 import { countHolders, nearWords, slipsForgiven, wordsStarting } from './vocabulary.ts'
 
@@ -33,7 +33,7 @@ export function suggest(db: Mirror, { q, limit }: SuggestRequest): SuggestAnswer
   const startedAtMs = performance.now()
   const words = readTyped(q)
   const items = words.length === 0 ? [] : db.transaction(() => answer(db, words, limit))()
-  return { items, isComplete: true, tookMs: Math.round(performance.now() - startedAtMs) }
+  return { items, tookMs: Math.round(performance.now() - startedAtMs) }
 }
 
 /** One typed word. The last one may be incomplete. */
@@ -68,19 +68,27 @@ const typedWord = (text: string, isUnfinished: boolean): TypedWord => ({
 
 function answer(db: Mirror, words: readonly TypedWord[], limit: number): readonly Suggestion[] {
   const field = splitField(words.at(-1)?.text.replace(/^-/, '') ?? '')
-  if (field !== null && tokenize(field.value).length > 0) {
+  if (field !== null && termsOf(field.value).length > 0) {
     const value = [typedWord(field.value, true)]
-    if (field.name === 'project') return mixed([projectsFor(db, fitOf(value))], limit)
-    if (field.name === 'tool') return mixed([toolsFor(db, fitOf(value))], limit)
-    return field.name === 'path' ? mixed([filesFor(db, value)], limit) : []
+    if (field.name === 'project') return projectsFor(db, fitOf(value)).slice(0, limit)
+    if (field.name === 'tool') return toolsFor(db, fitOf(value)).slice(0, limit)
+    return field.name === 'path' ? filesFor(db, value).slice(0, limit) : []
   }
-  const meant = meantWords(db, words.at(-1))
+  const meant = words.map((word) => meantWords(db, word))
   const fit = fitOf(words)
-  const others = [projectsFor(db, fit), toolsFor(db, fit), chatsFor(db, words, meant, fit), filesFor(db, words)]
-  return mixed([...others, termsFor(db, words, meant, limit)], limit)
+  const found = [
+    projectsFor(db, fit),
+    toolsFor(db, fit),
+    chatsFor(db, words, meant, fit),
+    filesFor(db, words),
+    termsFor(db, words, meant.at(-1) ?? [], limit),
+  ].filter(({ length }) => length > 0)
+  const ofOneKind = found.length > 1 ? Math.ceil(limit / 2) : limit
+  const mixed = found.flatMap((of) => of.slice(0, ofOneKind))
+  return mixed.sort((a, b) => b.score - a.score).slice(0, limit)
 }
 
-/** A possible completion of the typed word. */
+/** What a typed word may stand for. */
 interface MeantWord {
   readonly word: string
   /** 0 if it begins as it was typed. */
@@ -94,23 +102,21 @@ const COMPLETED_SIGNS_MIN = 2
 const FEW = 3
 const MESSAGES_OF_KNOWN = 5
 
-/** Completions of the last word: first words with this prefix, most frequent first; then words with a near beginning. */
-function meantWords(db: Mirror, typed: TypedWord | undefined): readonly MeantWord[] {
-  const term = typed?.terms.at(-1)?.term ?? ''
-  if (typed === undefined || typed.text.length < COMPLETED_SIGNS_MIN || isUnspacedSign(term)) return []
-  const begun = wordsStarting(db, term).filter(({ word }) => !/\d/.test(word) || /\d/.test(term))
+/** Completions of an unfinished word, the most frequent first. If they are few, or a finished word occurs nowhere, words near it. */
+function meantWords(db: Mirror, { text, terms, isUnfinished }: TypedWord): readonly MeantWord[] {
+  const term = terms.at(-1)?.term ?? ''
+  if (text.length < COMPLETED_SIGNS_MIN || isUnspacedSign(term)) return []
+  const begun = isUnfinished
+    ? wordsStarting(db, term).filter(({ word }) => !/\d/.test(word) || /\d/.test(term))
+    : [{ word: term, count: countHolders(db, [wholeWord(term)]) }].filter(({ count }) => count > 0)
   const found = begun.slice(0, MEANT_MAX).map(({ word }) => ({ word, distance: 0 }))
-  if (found.length >= FEW || (begun[0]?.count ?? 0) >= MESSAGES_OF_KNOWN) return found
-  return [...found, ...wordsNear(db, term, true).filter(({ distance }) => distance > 0)].slice(0, MEANT_MAX)
-}
-
-/** Words near a mistyped one, the nearest and most frequent first. */
-function wordsNear(db: Mirror, term: string, isUnfinished: boolean): readonly MeantWord[] {
+  const isKnown = isUnfinished ? found.length >= FEW || (begun[0]?.count ?? 0) >= MESSAGES_OF_KNOWN : found.length > 0
   const slips = slipsForgiven(term)
-  if (slips === 0) return []
-  return nearWords(db, term, slips, isUnfinished)
+  if (isKnown || slips === 0) return found
+  const near = nearWords(db, term, slips, isUnfinished)
     .map(({ term: word, distance }) => ({ word, distance, count: countHolders(db, [wholeWord(word)]) }))
     .toSorted((a, b) => a.distance - b.distance || b.count - a.count)
+  return [...found, ...near].slice(0, MEANT_MAX)
 }
 
 const wholeWord = (term: string): TermPhrase => ({ terms: [term], isPrefix: false })
@@ -193,35 +199,25 @@ const WITH_TITLE = `
 function chatsFor(
   db: Mirror,
   words: readonly TypedWord[],
-  meant: readonly MeantWord[],
+  meant: readonly (readonly MeantWord[])[],
   fit: Fit,
 ): readonly Suggestion[] {
   const [only, ...others] = words
   const isTooShort = others.length === 0 && only !== undefined && only.text.length < TITLE_SIGNS_MIN
-  if (only === undefined || (isTooShort && !isUnspacedSign(only.terms.at(-1)?.term ?? ''))) return []
+  if (isTooShort && !isUnspacedSign(only.terms.at(-1)?.term ?? '')) return []
   const match = matchOf(
-    words.map((word) => {
-      const instead = word.isUnfinished ? meant.filter(({ distance }) => distance > 0) : meantInstead(db, word)
-      return [...word.phrases, ...(word.terms.length > 1 ? [] : instead.map((each) => wholeWord(each.word)))]
+    words.map(({ phrases, terms }, at) => {
+      const near = terms.length > 1 ? [] : (meant[at] ?? []).filter(({ distance }) => distance > 0)
+      return [...phrases, ...near.map(({ word }) => wholeWord(word))]
     }),
   )
-  interface Titled {
-    readonly id: string
-    readonly title: string
-    readonly lastActivityAtMs: number | null
-  }
-  const found = prepared<Titled>(db, WITH_TITLE).all(`{title} : (${match})`)
-  const latest = found.toSorted((a, b) => (b.lastActivityAtMs ?? 0) - (a.lastActivityAtMs ?? 0))
+  const found = prepared<{ id: string; title: string; lastActivityAtMs: number | null }>(db, WITH_TITLE)
+    .all(`{title} : (${match})`)
+    .toSorted((a, b) => (b.lastActivityAtMs ?? 0) - (a.lastActivityAtMs ?? 0))
   return ranked(
     'chat',
-    latest.map(({ id, title }) => ({ id, text: title, fit: fit(title) })),
+    found.map(({ id, title }) => ({ id, text: title, fit: fit(title) })),
   )
-}
-
-/** Near words for a complete word that occurs nowhere. */
-function meantInstead(db: Mirror, { terms: [only, ...others] }: TypedWord): readonly MeantWord[] {
-  if (only === undefined || others.length > 0 || countHolders(db, [wholeWord(only.term)]) > 0) return []
-  return wordsNear(db, only.term, false).slice(0, FEW)
 }
 
 /** A message can be as large as the output of a tool, so only a few of moderate size are read. */
@@ -284,24 +280,16 @@ function wordFit(word: TypedWord): Fit {
     if (spans.some(({ start, end }) => start === 0 && end === text.length)) return WHOLE
     if (spans.length > 0) return spans.some(({ start }) => start === 0) ? AT_START : SOMEWHERE
     if (only === undefined || slips === 0) return 0
-    return tokenize(text).some(({ term }) => isNear(only.term, term, slips, word.isUnfinished)) ? NEARLY : 0
+    return tokenize(text).some(({ term }) => editDistance(only.term, term, word.isUnfinished) <= slips) ? NEARLY : 0
   }
 }
 
 function ranked(kind: SuggestionKind, found: readonly Fitting[]): readonly Suggestion[] {
   const scored = found
     .filter(({ fit }) => fit > 0)
-    .map(({ id, text, fit }, at) => ({ kind, text, id, score: WEIGHTS[kind] * fit - Math.min(at, 50) * PLACE_WEIGHT }))
+    .map(({ id, text, fit }, at) => {
+      const score = WEIGHTS[kind] * fit - Math.min(at, 50) * PLACE_WEIGHT
+      return { kind, text, id, score: Math.round(Math.max(0, score) * 1000) / 1000 }
+    })
   return scored.sort((a, b) => b.score - a.score)
-}
-
-/** The best of all kinds. One kind gets more than half only if the others do not fill the list. */
-function mixed(kinds: readonly (readonly Suggestion[])[], limit: number): readonly Suggestion[] {
-  const half = Math.ceil(limit / 2)
-  const first = kinds.flatMap((found) => found.slice(0, half))
-  const rest = kinds.flatMap((found) => found.slice(half)).sort((a, b) => b.score - a.score)
-  const chosen = [...first.sort((a, b) => b.score - a.score), ...rest].slice(0, limit)
-  return chosen
-    .sort((a, b) => b.score - a.score)
-    .map((each) => ({ ...each, score: Math.round(Math.max(0, each.score) * 1000) / 1000 }))
 }

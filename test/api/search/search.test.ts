@@ -228,23 +228,6 @@ describe('a hit', () => {
   })
 })
 
-describe('a word with few hits is found in other forms, after those as typed', () => {
-  const said = cases<[id: string, text: string]>('forms of words')
-  beforeAll(async () => {
-    searched = await Searched.of(said.map(([id, text]) => ({ id, messages: [{ id, text, atMs: MONDAY_MS }] })))
-  })
-  afterAll(removeAfterAll())
-
-  test.each(cases<[string, string[]]>('forms'))('%s', async (q, expected) => {
-    expect(await searched.ids(q)).toEqual(expected)
-    expect(await searched.ids(q, { literal: true })).toEqual(expected.slice(0, 1))
-  })
-
-  test('but not in a phrase, in a prefix or beside another word', async () => {
-    for (const q of ['"timeout"', 'timeouts the', 'timeouts*']) expect((await searched.ids(q)).length).toBeLessThan(2)
-  })
-})
-
 describe('what was meant is suggested', () => {
   beforeAll(async () => {
     const messages = [
