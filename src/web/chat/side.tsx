@@ -14,11 +14,10 @@ import {
   titleOf,
   visible,
 } from '../lib/format.ts'
-import { type FileFacts, useCommits } from './file-facts.ts'
-import { FileLink } from './file-link.tsx'
+import { FileLink } from './code.tsx'
 import { ChatMap } from './map.tsx'
 import { PlusMinus } from '../lib/parts.tsx'
-import type { Outline, Spot } from './whole.ts'
+import { type FileFacts, type Outline, type Spot, useCommits } from './whole.ts'
 
 type Fact = readonly [name: string, value: ComponentChildren]
 
@@ -70,7 +69,7 @@ function Some<T>({ title, items, what, children }: SomeProps<T>) {
   return items.length === 0 ? null : (
     <section>
       <h2>{title}</h2>
-      <ul class="side-list">{shown.map(children)}</ul>
+      <ul class="lines">{shown.map(children)}</ul>
       {shown.length < items.length && (
         <button type="button" class="quiet" onClick={() => setWhole(true)}>
           All {plural(items.length, what)}
@@ -108,15 +107,15 @@ const Files = ({
 }: Pick<SideProps, 'chat' | 'facts'> & Pick<Outline, 'lines'>) => (
   <Some title="Changes" items={files.filter(({ edits }) => edits > 0)} what="changed file">
     {({ path, edits }) => {
-      const fact = facts.get(path)
-      const changed = lines.get(path) ?? fact?.lines ?? null
+      const more = facts.get(path)?.otherChats ?? 0
+      const changed = lines.get(path) ?? null
       return (
         <li key={path}>
           <span>
             <FileLink path={path} isShort />
-            {fact !== undefined && fact.otherChats > 0 && (
-              <a class="more-chats" href={fileAddress(path, project?.id)}>
-                {plural(fact.otherChats, 'more chat')} edited it
+            {more > 0 && (
+              <a class="small" href={fileAddress(path, project?.id)}>
+                {plural(more, 'more chat')} edited it
               </a>
             )}
           </span>
@@ -149,7 +148,7 @@ const Commits = ({ chat, facts }: { chat: ChatDetail; facts: FileFacts }) => (
     {({ sha, subject }) => (
       <li key={sha}>
         <span>
-          <code>{sha.slice(0, 7)}</code> {subject === null ? '' : visible(cut(subject, 90))}
+          <code>{sha.slice(0, 7)}</code> {visible(cut(subject, 90))}
         </span>
       </li>
     )}

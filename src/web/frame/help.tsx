@@ -29,7 +29,7 @@ export function Help({ close }: { close: () => void }) {
   useEffect(() => dialog.current?.showModal(), [])
   return (
     <dialog ref={dialog} class="help" onClose={close} aria-labelledby="help-title">
-      <div class="help-head">
+      <div class="spread">
         <h2 id="help-title">Keys and search words</h2>
         <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
           Close

@@ -1,12 +1,11 @@
 import { useLocation } from 'preact-iso'
 import type { TokensAnswer, TokensRow } from '../../api/answers/tokens.ts'
-import { api, type QueryOf } from '../lib/api.ts'
+import type { QueryOf } from '../lib/api.ts'
 import { cents, count, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
 import { Figure, Notice, Shown } from '../lib/parts.tsx'
-import { addressWith } from '../search/asked.ts'
-import { Chart } from './chart.tsx'
-import { bucketAt, chatsAddress, dayAt, type Range, RangePicker, readRange, undatedText } from './range.tsx'
+import { Chart } from './charts.tsx'
+import { bucketAt, chatsAddress, type Range, RangePicker, readRange, undatedText } from './range.tsx'
 import { Breakdown, type Column } from './table.tsx'
 import '../styles/report.css'
 
@@ -34,12 +33,8 @@ export default function TokensScreen() {
       <Shown of={tokens} what="tokens">
         {(answer) => <Report answer={answer} bucket={bucket} url={url} query={by(bucket)} />}
       </Shown>
-      <div class="columns">
-        {models.data !== null && <Table title="Models" name="Model" answer={models.data} query={by('model')} />}
-        {projects.data !== null && (
-          <Table title="Projects" name="Project" answer={projects.data} query={by('project')} />
-        )}
-      </div>
+      {models.data !== null && <Table title="Models" name="Model" answer={models.data} query={by('model')} />}
+      {projects.data !== null && <Table title="Projects" name="Project" answer={projects.data} query={by('project')} />}
       {tokens.data !== null && <Notes answer={tokens.data} />}
     </main>
   )
@@ -49,6 +44,19 @@ export default function TokensScreen() {
 const both = (sum: { readonly input: number | null; readonly output: number | null } | null): number | null =>
   sum === null || (sum.input === null && sum.output === null) ? null : (sum.input ?? 0) + (sum.output ?? 0)
 
+const BARS_MAX = 1500
+
+/** The buckets of a chart, also those without a row: a gap stays a gap, unless one old date would make thousands of them. */
+function datesOf(known: readonly string[], bucket: Range['bucket']): readonly string[] {
+  const last = known.at(-1) ?? ''
+  const all: string[] = []
+  for (let date = known[0]; date !== undefined && date <= last && all.length <= BARS_MAX;) {
+    all.push(date)
+    date = bucketAt(date, bucket).to
+  }
+  return all.length > BARS_MAX ? known : all
+}
+
 interface ReportProps {
   readonly answer: TokensAnswer
   readonly bucket: Range['bucket']
@@ -57,16 +65,12 @@ interface ReportProps {
 }
 
 function Report({ answer, bucket, url, query }: ReportProps) {
-  const { route } = useLocation()
   const { from, to } = readRange(url)
   const { totals, coverage, undated } = answer
   const without = answer.rows.find(({ key }) => key === null)
   if (coverage.messages === 0 && answer.rows.length === 0) return <Notice title="No tokens in this time" />
-  const dated = answer.rows
-    .filter(({ key }) => key !== null)
-    .toSorted((left, right) => (String(left.key) < String(right.key) ? -1 : 1))
-  const onRange = (first: number, last: number): void =>
-    route(addressWith(url, { from: dayAt(first), to: dayAt(last + 86_400) }))
+  const byDate = new Map(answer.rows.flatMap((row) => (row.key === null ? [] : [[row.key, row] as const])))
+  const dates = datesOf([...byDate.keys()].toSorted(), bucket)
   return (
     <>
       <dl class="figures large">
@@ -88,13 +92,12 @@ function Report({ answer, bucket, url, query }: ReportProps) {
       <section>
         <Chart
           title={`Recorded and estimated tokens by ${bucket}`}
-          dates={dated.map(({ key }) => String(key))}
+          dates={dates}
           lines={[
-            { name: 'Recorded', values: dated.map(({ recorded }) => both(recorded)), colour: 'chart-1' },
-            { name: 'Estimated', values: dated.map(({ estimated }) => both(estimated)), colour: 'chart-2' },
+            { name: 'Recorded', values: dates.map((date) => both(byDate.get(date)?.recorded ?? null)) },
+            { name: 'Estimated', values: dates.map((date) => both(byDate.get(date)?.estimated ?? null)) },
           ]}
-          onPick={(index) => route(chatsAddress({ from, to, bucket }, bucketAt(String(dated[index]?.key), bucket)))}
-          onRange={onRange}
+          linkOf={(date) => chatsAddress({ from, to, bucket }, bucketAt(date, bucket))}
         />
         <Table
           title={`By ${bucket}`}
@@ -136,11 +139,11 @@ function Table({ title, name, answer, query }: TableProps) {
         { name, value: ({ label }) => label.replace(/^week of /, ''), link: ({ key }) => addressOf(query, key) },
         ...sources,
         ...imported,
-        cost,
+        money('Recorded cost', ({ recordedCents }) => recordedCents),
+        money('At list price', ({ priced }) => priced?.cents ?? null),
       ]}
       rows={answer.rows}
       note={answer.omitted?.note}
-      csv={() => api.open('/api/tokens', { query: { ...query, as: 'csv' } })}
     />
   )
 }
@@ -159,15 +162,15 @@ const sources: readonly Column<TokensRow>[] = [
   { name: 'Estimated', value: ({ estimated }) => both(estimated) },
 ]
 
-const cost: Column<TokensRow> = {
-  name: 'Recorded cost',
-  value: (row) => row.recordedCents,
-  show: (row) => cents(row.recordedCents),
-}
+const money = (name: string, value: (row: TokensRow) => number | null): Column<TokensRow> => ({
+  name,
+  value,
+  show: (row) => cents(value(row)),
+})
 
 const Notes = ({ answer }: { answer: TokensAnswer }) => (
   <details class="numbers">
-    <summary>What these numbers are</summary>
+    <summary class="soft">What these numbers are</summary>
     <ul class="notes">
       {answer.notes.map((note) => (
         <li key={note}>{note}</li>
