@@ -113,7 +113,7 @@ test('what Cursor deletes is listed, and opens what is kept', async () => {
     await daemon.post('/api/sync')
     return (await daemon.get<{ total: number }>('/api/losses')).total > 0
   })
-  const page = await tab(daemon.url)
+  const page = await tab(daemon.url, { width: 1440 })
   await page.goto('/')
   await page.getByRole('link', { name: 'Safety 1 lost' }).click()
   await page.getByRole('link', { name: 'A chat with a loss' }).click()

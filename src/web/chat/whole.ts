@@ -3,9 +3,9 @@ import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { Message, MessagePage } from '../../api/answers/messages.ts'
 import type { Part } from '../../model/part.ts'
 import type { FileEdit } from '../../shared/edits.ts'
-import { api, getList, isAbort } from '../lib/api.ts'
+import { api, getList } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
-import { useData, useLoaded } from '../lib/hooks.ts'
+import { useData, useLoaded, useLoader } from '../lib/hooks.ts'
 import { decoded } from '../lib/parts.tsx'
 import { isPrompt } from './rows.ts'
 import { editsOfCall, linesOf, sortOf, type StepLine, withoutDiffs } from './tools.ts'
@@ -119,26 +119,22 @@ export interface AllMessages {
 
 /** Those messages of the whole chat that `fits` keeps: it is read from its beginning, 200 messages at a time. */
 export function useAllMessages(id: string, fits: (message: Message) => boolean, version: unknown): AllMessages {
-  const [state, setState] = useState<AllMessages>({ kept: [], read: 0, total: 0, error: null })
+  const { error, load } = useLoader()
+  const [state, setState] = useState({ kept: [] as readonly Message[], read: 0, total: 0 })
   useEffect(() => {
-    const controller = new AbortController()
-    const read = async (): Promise<void> => {
+    void load(async (signal) => {
       const kept: Message[] = []
       for (let offset: number | null = 0; offset !== null;) {
         const query = { includeOrphans: true, limit: 200, offset }
-        const page: MessagePage = await api.get('/api/chats/:id/messages', { id, query, signal: controller.signal })
+        const page: MessagePage = await api.get('/api/chats/:id/messages', { id, query, signal })
         kept.push(...page.items.filter(fits))
         const end: number = page.nextOffset ?? offset + page.items.length
         offset = page.items.length === 0 || end >= page.total ? null : end
-        setState({ kept: [...kept], read: end, total: page.total, error: null })
+        setState({ kept: [...kept], read: end, total: page.total })
       }
-    }
-    read().catch((error: unknown) => {
-      if (!isAbort(error)) setState((old) => ({ ...old, error }))
     })
-    return () => controller.abort()
   }, [id, fits, version])
-  return state
+  return { ...state, error }
 }
 
 /** What the history of an edited file says of it. */
@@ -157,21 +153,19 @@ export function useFileFacts(chat: ChatDetail | null, isReady: boolean): FileFac
   const [facts, setFacts] = useState<FileFacts>(new Map())
   const paths = chat?.files.filter(({ edits }) => edits > 0).slice(0, FILES_MAX) ?? []
   const key = paths.map(({ path, edits }) => `${path} ${edits}`).join('\n')
+  const { load } = useLoader()
   useEffect(() => {
-    if (chat === null || !isReady || paths.length === 0) return undefined
-    const controller = new AbortController()
-    const read = async (): Promise<void> => {
+    if (chat === null || !isReady || paths.length === 0) return
+    // What is not known is not shown.
+    void load(async (signal) => {
       for (const { path } of paths) {
         const query = { path, project: chat.project?.id, limit: 200 }
-        const { items } = await api.get('/api/files/history', { query, signal: controller.signal })
+        const { items } = await api.get('/api/files/history', { query, signal })
         const others = new Set(items.map(({ chatId }) => chatId).filter((other) => other !== chat.id))
         const commits = items.flatMap((edit) => (edit.chatId === chat.id ? (edit.commits ?? []) : []))
         setFacts((old) => new Map(old).set(path, { otherChats: others.size, commits }))
       }
-    }
-    // What is not known is not shown.
-    read().catch(() => null)
-    return () => controller.abort()
+    })
   }, [key, isReady])
   return facts
 }

@@ -1,11 +1,11 @@
 import type { Signal } from '@preact/signals'
 import type { SourceStatus, Status } from '../../api/answers/status.ts'
-import { bytes, count, duration, moment, percent, visible } from '../lib/format.ts'
+import { bytes, count, duration, moment, visible } from '../lib/format.ts'
 import { useTitle } from '../lib/hooks.ts'
 import { connection, status } from '../lib/live.ts'
-import { Figure, Bar, Loading, When } from '../lib/parts.tsx'
+import { Figure, Loading } from '../lib/parts.tsx'
 import { density, DENSITIES, theme, THEMES } from '../lib/preferences.ts'
-import { type Column, CsvButton, DataTable } from './table.tsx'
+import { type Column, CsvButton, DataTable, timeColumn } from './table.tsx'
 import '../styles/report.css'
 
 const STATES: Readonly<Record<string, string>> = {
@@ -55,7 +55,7 @@ const Choices = <Value extends string>({ name, values, of }: ChoicesProps<Value>
 )
 
 function Report({ now }: { now: Status }) {
-  const { counts, losses, coverage, resources, progress } = now
+  const { counts, losses } = now
   return (
     <>
       <p class="lead">
@@ -67,13 +67,6 @@ function Report({ now }: { now: Status }) {
           {reason}
         </p>
       ))}
-      {progress !== null && (
-        <p class="soft">
-          <Bar done={progress.done} total={progress.total} label="Progress" />
-          {count(progress.done)} of {count(progress.total)} rows, {progress.stage}
-          {progress.bytesPerSecond !== null && `, ${bytes(progress.bytesPerSecond)} a second`}
-        </p>
-      )}
       <dl class="figures large">
         <Figure name="Projects" value={<a href="/projects">{count(counts.projects)}</a>} />
         <Figure name="Chats" value={<a href="/">{count(counts.chats)}</a>} />
@@ -99,13 +92,7 @@ function Report({ now }: { now: Status }) {
       <dl class="figures">
         <Figure name="Version" value={now.version} />
         <Figure name="Running for" value={duration(now.uptimeMs)} />
-        <Figure name="Memory" value={bytes(resources.rssBytes)} />
-        <Figure name="Processor" value={`${resources.cpuPercent.toFixed(1)}%`} />
-        <Figure name="Database" value={bytes(now.mirror.bytes)} />
-        <Figure
-          name="Rows read"
-          value={coverage.rows === 0 ? 'none yet' : percent((coverage.read + coverage.noise) / coverage.rows)}
-        />
+        <Figure name="Memory" value={bytes(now.resources.rssBytes)} />
       </dl>
       <p class="soft">
         Database: <code>{now.mirror.path}</code>
@@ -137,25 +124,17 @@ const sourceColumns: readonly Column<SourceStatus>[] = [
   { name: 'Kind', value: ({ kind }) => kind.replaceAll('-', ' '), className: 'nowrap' },
   {
     name: 'State',
-    value: ({ state }) => state,
-    show: ({ state }) => (
-      <span class={`tag ${state === 'ok' ? 'ok' : state === 'missing' ? '' : 'busy'}`}>{state}</span>
+    value: ({ state, detail }) => [state, ...(detail === null ? [] : [detail])].join(': '),
+    show: ({ state, detail }) => (
+      <>
+        <span class={`tag ${state === 'ok' ? 'ok' : state === 'missing' ? '' : 'busy'}`}>{state}</span>{' '}
+        {visible(detail ?? '')}
+      </>
     ),
-    className: 'nowrap',
-  },
-  { name: 'Rows', value: ({ rows }) => rows },
-  {
-    name: 'Last read',
-    value: ({ lastSyncAt }) => lastSyncAt ?? '',
-    show: ({ lastSyncAt }) => <When at={lastSyncAt} />,
-    className: 'nowrap',
-  },
-  {
-    name: 'Detail',
-    value: ({ detail }) => detail ?? '',
-    show: ({ detail }) => <span class="warn">{visible(detail ?? '')}</span>,
     className: 'text',
   },
+  { name: 'Rows', value: ({ rows }) => rows },
+  timeColumn('Last read', ({ lastSyncAt }) => lastSyncAt),
 ]
 
 /** Workspaces are many and alike: those that are well are counted. */

@@ -1,6 +1,5 @@
 import { useLocation } from 'preact-iso'
 import type { TokensAnswer, TokensRow } from '../../api/answers/tokens.ts'
-import type { QueryOf } from '../lib/api.ts'
 import { cents, count, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
 import { Figure, Notice, Shown } from '../lib/parts.tsx'
@@ -9,32 +8,33 @@ import { bucketAt, chatsAddress, type Range, RangePicker, readRange, undatedText
 import { Breakdown, type Column } from './table.tsx'
 import '../styles/report.css'
 
-/** By one thing at a time. */
-type TokensQuery = Omit<QueryOf<'/api/tokens'>, 'groupBy'> & {
-  readonly groupBy: [NonNullable<QueryOf<'/api/tokens'>['groupBy']>[number]]
-}
-
 export default function TokensScreen() {
   useTitle('Usage')
   const { url } = useLocation()
-  const { from, to, bucket } = readRange(url)
+  const range = readRange(url)
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const by = (groupBy: TokensQuery['groupBy'][0]): TokensQuery => ({ from, to, tz, groupBy: [groupBy] })
-  const tokens = useData('/api/tokens', { query: by(bucket) })
-  const models = useData('/api/tokens', { query: by('model') })
-  const projects = useData('/api/tokens', { query: by('project') })
+  const { from, to, bucket } = range
+  const tokens = useData('/api/tokens', { query: { from, to, tz, groupBy: [bucket] } })
+  const models = useData('/api/tokens', { query: { from, to, tz, groupBy: ['model'] } })
+  const projects = useData('/api/tokens', { query: { from, to, tz, groupBy: ['project'] } })
+  const leads =
+    (filter: string) =>
+    (key: string): string =>
+      chatsAddress(range, { [filter]: key })
   return (
     <main id="main" class="column">
       <h1>Usage</h1>
       <p class="lead">
         Each source of numbers stands by itself. They measure different things and are never added together.
       </p>
-      <RangePicker range={{ from, to, bucket }} url={url} />
+      <RangePicker range={range} url={url} />
       <Shown of={tokens} what="tokens">
-        {(answer) => <Report answer={answer} bucket={bucket} url={url} query={by(bucket)} />}
+        {(answer) => <Report answer={answer} range={range} />}
       </Shown>
-      {models.data !== null && <Table title="Models" name="Model" answer={models.data} query={by('model')} />}
-      {projects.data !== null && <Table title="Projects" name="Project" answer={projects.data} query={by('project')} />}
+      {models.data !== null && <Table title="Models" name="Model" answer={models.data} linkOf={leads('model')} />}
+      {projects.data !== null && (
+        <Table title="Projects" name="Project" answer={projects.data} linkOf={leads('project')} />
+      )}
       {tokens.data !== null && <Notes answer={tokens.data} />}
     </main>
   )
@@ -57,20 +57,14 @@ function datesOf(known: readonly string[], bucket: Range['bucket']): readonly st
   return all.length > BARS_MAX ? known : all
 }
 
-interface ReportProps {
-  readonly answer: TokensAnswer
-  readonly bucket: Range['bucket']
-  readonly url: string
-  readonly query: TokensQuery
-}
-
-function Report({ answer, bucket, url, query }: ReportProps) {
-  const { from, to } = readRange(url)
+function Report({ answer, range }: { answer: TokensAnswer; range: Range }) {
+  const { from, to, bucket } = range
   const { totals, coverage, undated } = answer
   const without = answer.rows.find(({ key }) => key === null)
   if (coverage.messages === 0 && answer.rows.length === 0) return <Notice title="No tokens in this time" />
   const byDate = new Map(answer.rows.flatMap((row) => (row.key === null ? [] : [[row.key, row] as const])))
   const dates = datesOf([...byDate.keys()].toSorted(), bucket)
+  const linkOf = (date: string): string => chatsAddress(range, bucketAt(date, bucket))
   return (
     <>
       <dl class="figures large">
@@ -81,7 +75,10 @@ function Report({ answer, bucket, url, query }: ReportProps) {
         <Figure name="Recorded cost" value={cents(totals.recordedCents)} />
         <Figure name="At list price" value={cents(totals.priced?.cents)} />
       </dl>
-      <Coverage coverage={coverage} />
+      <p class="soft">
+        Of {plural(coverage.messages, 'message')}, {count(coverage.recorded)} have recorded tokens,{' '}
+        {count(coverage.estimated)} are estimated from their text, {count(coverage.unknown)} are unknown.
+      </p>
       {undated.messages > 0 && (
         <p class="soft">
           {undatedText(undated.messages, from ?? to)}
@@ -97,64 +94,47 @@ function Report({ answer, bucket, url, query }: ReportProps) {
             { name: 'Recorded', values: dates.map((date) => both(byDate.get(date)?.recorded ?? null)) },
             { name: 'Estimated', values: dates.map((date) => both(byDate.get(date)?.estimated ?? null)) },
           ]}
-          linkOf={(date) => chatsAddress({ from, to, bucket }, bucketAt(date, bucket))}
+          linkOf={linkOf}
         />
+        {/* Rows without a time are last. */}
         <Table
           title={`By ${bucket}`}
           name={bucket}
-          answer={{ ...answer, rows: newestFirst(answer.rows) }}
-          query={query}
+          answer={{ ...answer, rows: answer.rows.toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? 1 : -1)) }}
+          linkOf={linkOf}
         />
       </section>
     </>
   )
 }
 
-const Coverage = ({ coverage: { messages, recorded, estimated, unknown } }: { coverage: TokensAnswer['coverage'] }) => (
-  <p class="soft">
-    Of {plural(messages, 'message')}, {count(recorded)} have recorded tokens, {count(estimated)} are estimated from
-    their text, {count(unknown)} are unknown.
-  </p>
-)
-
-/** Rows without a time are last. */
-const newestFirst = (rows: readonly TokensRow[]): TokensRow[] =>
-  rows.toSorted((left, right) => ((left.key ?? '') < (right.key ?? '') ? 1 : -1))
-
 interface TableProps {
   readonly title: string
   readonly name: string
   readonly answer: TokensAnswer
-  readonly query: TokensQuery
+  /** The chats behind a row. Messages without a time, model or project have none. */
+  readonly linkOf: (key: string) => string
 }
 
-function Table({ title, name, answer, query }: TableProps) {
-  const imported: readonly Column<TokensRow>[] =
-    answer.imports === null ? [] : [{ name: 'Imported', value: (row) => row.imported?.total ?? null }]
-  return (
-    <Breakdown
-      title={title}
-      caption={`Tokens: ${title}`}
-      columns={[
-        { name, value: ({ label }) => label.replace(/^week of /, ''), link: ({ key }) => addressOf(query, key) },
-        ...sources,
-        ...imported,
-        money('Recorded cost', ({ recordedCents }) => recordedCents),
-        money('At list price', ({ priced }) => priced?.cents ?? null),
-      ]}
-      rows={answer.rows}
-      note={answer.omitted?.note}
-    />
-  )
-}
-
-/** The chats behind a row. Messages without a time, model or project have none. */
-function addressOf({ groupBy, from = null, to = null }: TokensQuery, key: string | null): string | null {
-  const [by] = groupBy
-  if (key === null) return null
-  const isTime = by === 'day' || by === 'week' || by === 'month'
-  return chatsAddress({ from, to, bucket: 'day' }, isTime ? bucketAt(key, by) : { [by]: key })
-}
+const Table = ({ title, name, answer: { rows, imports, omitted }, linkOf }: TableProps) => (
+  <Breakdown
+    title={title}
+    caption={`Tokens: ${title}`}
+    columns={[
+      {
+        name,
+        value: ({ label }) => label.replace(/^week of /, ''),
+        link: ({ key }) => (key === null ? null : linkOf(key)),
+      },
+      ...sources,
+      ...(imports === null ? [] : [{ name: 'Imported', value: (row: TokensRow) => row.imported?.total ?? null }]),
+      money('Recorded cost', ({ recordedCents }) => recordedCents),
+      money('At list price', ({ priced }) => priced?.cents ?? null),
+    ]}
+    rows={rows}
+    note={omitted?.note}
+  />
+)
 
 const sources: readonly Column<TokensRow>[] = [
   { name: 'Recorded input', value: ({ recorded }) => recorded?.input ?? null },

@@ -2,11 +2,11 @@ import { useLocation } from 'preact-iso'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { atLeast, count, plural } from '../lib/format.ts'
 import { useKeys, useLive, useTitle } from '../lib/hooks.ts'
-import { Loading } from '../lib/parts.tsx'
+import { Failure, Loading } from '../lib/parts.tsx'
 import { type Asked, chatOpenAt, readAsked } from './asked.ts'
 import { SearchField } from './field.tsx'
 import { Menus } from './menus.tsx'
-import { ListFailure, Nothing, Suggestions } from './notes.tsx'
+import { Nothing, Suggestions } from './notes.tsx'
 import { heightOf, Row, type RowItem, rowsOf } from './rows.tsx'
 import { type Found, isHit, isListing, OFFSET_MAX, useFound } from './use-found.ts'
 
@@ -44,7 +44,7 @@ export function ChatList() {
         <Summary found={found} asked={asked} isCurrent={isCurrent} />
       </div>
       <div ref={scroller} class="list-body">
-        {error !== null && <ListFailure error={error} retry={list.reload} />}
+        {error !== null && <Failure error={error} retry={list.reload} />}
         {found === null && error === null && <Loading what="chats" />}
         {found !== null && (error === null || isCurrent) && (
           <>

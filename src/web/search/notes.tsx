@@ -1,8 +1,7 @@
 import type { SearchAnswer, SearchSuggestion } from '../../api/answers/search.ts'
-import { ApiError } from '../lib/api.ts'
 import { atLeast, plural } from '../lib/format.ts'
 import { status } from '../lib/live.ts'
-import { Failure, Notice } from '../lib/parts.tsx'
+import { Notice } from '../lib/parts.tsx'
 import { type Asked, hasFilters, listAddress, NO_FILTERS } from './asked.ts'
 
 // What stands above the rows, or in their place.
@@ -84,18 +83,6 @@ export function Nothing({ answer, asked, url }: { answer: SearchAnswer | null; a
           <a href={listAddress(url, NO_FILTERS)}>Search without the filters</a>
         </p>
       )}
-    </Notice>
-  )
-}
-
-export function ListFailure({ error, retry }: { error: unknown; retry: () => void }) {
-  if (!(error instanceof ApiError) || error.code !== 'deadline') return <Failure error={error} retry={retry} />
-  return (
-    <Notice title="The search ran out of time">
-      <p>It found nothing before its deadline. Rarer words, a project or a date make it faster.</p>
-      <button type="button" onClick={retry}>
-        Try again
-      </button>
     </Notice>
   )
 }
