@@ -38,6 +38,7 @@ export function createStatusReader(context: ApiContext): ReadStatus {
       resources: live.resources,
       lagMs: live.lagMs,
       archives: context.archives.health(),
+      excluded: context.excluded,
     }
   }
 }

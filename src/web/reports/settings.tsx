@@ -138,7 +138,7 @@ const sourceColumns: readonly Column<SourceStatus>[] = [
 ]
 
 /** Workspaces are many and alike: those that are well are counted. */
-function Sources({ now: { sources } }: { now: Status }) {
+function Sources({ now: { sources, excluded } }: { now: Status }) {
   const plain = sources.filter(({ kind, state }) => kind === 'workspace-items' && state === 'ok')
   return (
     <section>
@@ -150,6 +150,11 @@ function Sources({ now: { sources } }: { now: Status }) {
       {sources.length > 0 && (
         <DataTable caption="Sources" columns={sourceColumns} rows={sources.filter((each) => !plain.includes(each))} />
       )}
+      <p class="soft">
+        {excluded.length === 0
+          ? 'No project is left out.'
+          : `Left out by exclude.projects of the settings: ${visible(excluded.join(', '))}.`}
+      </p>
       {plain.length > 0 && <p class="soft">And {count(plain.length)} workspaces, all of them well.</p>}
     </section>
   )
