@@ -66,6 +66,8 @@ export interface ApiContext {
   /** IANA name of the zone for dates without one, unless the request names a zone. */
   readonly timeZone: string
   readonly access: Access
+  /** Projects that the settings leave out, as they are written there. */
+  readonly excluded: readonly string[]
   /** Missing where nobody opens a browser. */
   readonly page?: PageFiles
   /** Milliseconds after which `/api/events` sends a heartbeat; 15,000 by default. */

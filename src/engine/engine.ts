@@ -85,6 +85,7 @@ export function openEngine(settings: Settings, context: EngineContext) {
       ...more,
       version: context.version,
       timeZone: context.zone(),
+      excluded: settings.exclude.projects,
       mirror: () => context.mirror(),
       now: () => context.now(),
       ask,

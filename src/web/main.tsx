@@ -2,13 +2,12 @@ import { render } from 'preact'
 import { lazy, LocationProvider, Route, Router } from 'preact-iso'
 import { Frame } from './frame/frame.tsx'
 import { startLive } from './lib/live.ts'
-import { restoreLooks } from './lib/preferences.ts'
+import './lib/preferences.ts'
 import './styles/base.css'
 import './styles/frame.css'
 import './styles/search.css'
 
 const ChatScreen = lazy(() => import('./chat/chat.tsx'))
-const ProjectScreen = lazy(() => import('./reports/project.tsx'))
 const StatsScreen = lazy(() => import('./reports/stats.tsx'))
 const TokensScreen = lazy(() => import('./reports/tokens.tsx'))
 const SafetyScreen = lazy(() => import('./reports/safety.tsx'))
@@ -45,7 +44,7 @@ const App = () => (
         <Route path="/projects" component={ProjectsScreen} />
         <Route path="/files" component={FilesScreen} />
         <Route path="/settings" component={SettingsScreen} />
-        <Route path="/projects/:id" component={ProjectScreen} />
+        <Route path="/projects/:id" component={ProjectsScreen} />
         <Route path="/stats" component={StatsScreen} />
         <Route path="/tokens" component={TokensScreen} />
         <Route path="/losses" component={SafetyScreen} />
@@ -59,7 +58,6 @@ const App = () => (
 
 const root = document.querySelector('#page')
 if (root !== null) {
-  restoreLooks()
   startLive()
   root.replaceChildren()
   render(<App />, root)

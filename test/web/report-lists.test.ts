@@ -92,7 +92,7 @@ const figure = async (name: string): Promise<number> => {
 }
 
 const inChart = async (line: string): Promise<number> => {
-  const text = await page.locator('.legend-line', { hasText: line }).first().innerText()
+  const text = await page.locator('.legend > span', { hasText: line }).first().innerText()
   return Number(text.replaceAll(/\D/g, ''))
 }
 

@@ -83,6 +83,7 @@ export const statusAnswer = z.object({
     'Time from a commit seen in a source until it is searchable; null before the first one.',
   ),
   archives: archiveHealth,
+  excluded: s.says(s.texts, 'Projects that exclude.projects of the settings leaves out, as they are written there.'),
 })
 export type Status = s.Answer<typeof statusAnswer>
 

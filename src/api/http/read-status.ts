@@ -28,6 +28,7 @@ export function createStatusReader(context: ApiContext): ReadStatus {
       ...(db === null ? EMPTY_CENSUS : census(db, now)),
       mirror: { path: mirrorPath, bytes: measureFile(mirrorPath) + ftsBytes, ftsBytes },
       archives: context.archives.health(),
+      excluded: context.excluded,
     }
   }
 }

@@ -3,11 +3,10 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } fro
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import { ApiError } from '../lib/api.ts'
 import { cut, plural, titleOf, visible } from '../lib/format.ts'
-import { useData, useKeys, useLive, useTitle } from '../lib/hooks.ts'
+import { useData, useKeyDown, useKeys, useLive, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
 import { listAddress } from '../search/asked.ts'
-import { useFileFacts } from './file-facts.ts'
-import { PathsOf } from './file-link.tsx'
+import { PathsOf } from './code.tsx'
 import { FindBar } from './find-bar.tsx'
 import { goTo, messageInSight, toEnd } from './go-to.ts'
 import { rowsOf } from './rows.ts'
@@ -16,10 +15,8 @@ import { Side } from './side.tsx'
 import { type Folds, Thread } from './thread-view.tsx'
 import { type ThreadState, useThread } from './use-thread.ts'
 import { Changes, Prompts } from './views.tsx'
-import { type Spot, useFound, useOutline } from './whole.ts'
+import { type Spot, useFound, useFileFacts, useOutline } from './whole.ts'
 import '../styles/chat.css'
-import '../styles/steps.css'
-import '../styles/side.css'
 
 const decodedHash = (): string | null => {
   const text = location.hash.slice(1)
@@ -53,14 +50,11 @@ function OneChat({ id }: { id: string }) {
   const view = VIEWS.find(([name]) => name === query['view'])?.[0] ?? 'all'
   const chat = useData('/api/chats/:id', { id })
   useTitle(chat.data === null ? '' : titleOf(chat.data.title))
-  const [losses, countLoss] = useReducer<number, void>((old) => old + 1, 0)
-  useLive(['chat', 'loss'], (events) => {
-    const own = events.filter((event) => event['id'] === id || event['chatId'] === id)
-    if (own.length > 0) chat.reload()
-    if (own.some((event) => event['chatId'] === id)) countLoss()
+  useLive('chat', (events) => {
+    if (events.some((event) => event['id'] === id)) chat.reload()
   })
   const [folds, setFolds] = useState<Folds>({ all: null, byKey: new Map() })
-  const reading = useReading(chat.data, id, q, view, losses)
+  const reading = useReading(chat.data, id, q, view)
   const facts = useFileFacts(chat.data, reading.thread.items.length > 0)
   const [isFinding, setFinding] = useState(false)
   const go = (changes: { find?: string; view?: ViewName; hash?: string }): void => {
@@ -181,10 +175,10 @@ const UnknownChat = () => (
 )
 
 /** The messages, what the whole chat has, and the message that is looked at. All are asked for at once. */
-function useReading(chat: ChatDetail | null, id: string, q: string, view: ViewName, losses: number) {
+function useReading(chat: ChatDetail | null, id: string, q: string, view: ViewName) {
   const { url } = useLocation()
   const [target, setTarget] = useState(decodedHash)
-  const thread = useThread(id, chat, target, losses)
+  const thread = useThread(id, chat, target)
   const hits = useFound(id, chat?.messageCount ?? 0, q === '' ? null : q)
   const outline = useOutline(chat, id, thread)
   const rows = useMemo(() => rowsOf(thread.items, thread.offset === 0), [thread.items, thread.offset])
@@ -224,37 +218,29 @@ function stepIn(spots: readonly Spot[], current: string | null, step: number): s
 }
 
 /** The prompt after or before the place that is read now; it may not be loaded yet. */
-function promptFrom(prompts: readonly Spot[], { items }: ThreadState, step: 1 | -1): string | undefined {
+function promptFrom(prompts: readonly Spot[], { items, offset, total }: ThreadState, step: 1 | -1): string | undefined {
   const current = messageInSight()
   const own = prompts.findIndex(({ id }) => id === current)
   if (own >= 0) return prompts[own + step]?.id
-  const places = new Map(items.map(({ id }, index) => [id as string, index]))
-  const read = places.get(current ?? '') ?? 0
-  const before = prompts.findLastIndex(({ id }) => (places.get(id) ?? Infinity) < read)
-  const firstLoaded = prompts.findIndex(({ id }) => places.has(id))
-  const at = before >= 0 ? before : firstLoaded - 1
-  return prompts[step > 0 ? at + 1 : at]?.id
+  const read = (offset + items.findIndex(({ id }) => id === current)) / Math.max(1, total - 1)
+  return (step > 0 ? prompts.find(({ at }) => at > read) : prompts.findLast(({ at }) => at < read))?.id
 }
 
 /** Finding in the chat takes the place of the browser's own find, which sees only what is on the screen. Pressed twice, that opens. */
 function useFindKey(open: () => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.key.toLowerCase() !== 'f' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
-      if (document.activeElement?.closest('.find-bar') !== null || document.querySelector('dialog[open]') !== null)
-        return
-      event.preventDefault()
-      open()
-      document.querySelector<HTMLInputElement>('.find-bar input')?.select()
-    }
-    document.addEventListener('keydown', onKey)
-    return () => document.removeEventListener('keydown', onKey)
-  }, [])
+  useKeyDown((event) => {
+    if (event.key.toLowerCase() !== 'f' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey)
+      return false
+    if (document.activeElement?.closest('.find-bar, dialog[open]') !== null) return false
+    open()
+    document.querySelector<HTMLInputElement>('.find-bar input')?.select()
+    return true
+  })
 }
 
 const ChatHead = ({ chat, back }: { chat: ChatDetail; back: string }) => (
   <div class="chat-head">
-    <p class="hit-facts">
+    <p class="inline">
       <a class="to-list" href={back}>
         ‹ Chats
       </a>
@@ -280,7 +266,7 @@ const Notes = ({ chat }: { chat: ChatDetail }) => (
       <p class="explain">Cursor no longer has this chat. What you see is the copy that cursordex kept.</p>
     )}
     {chat.parentChatId !== null && (
-      <p class="explain plain-note">
+      <p class="explain">
         A subagent of <a href={`/chats/${encodeURIComponent(chat.parentChatId)}`}>another chat</a>.
       </p>
     )}

@@ -1,7 +1,7 @@
 import { diffWordsWithSpace } from 'diff'
 import { useMemo, useState } from 'preact/hooks'
 import type { FileEdit, Hunk } from '../../shared/edits.ts'
-import { count, plural, visible } from '../lib/format.ts'
+import { count, visible } from '../lib/format.ts'
 
 interface Line {
   readonly kind: 'added' | 'removed' | 'kept' | 'gap'
@@ -39,22 +39,16 @@ function linesOfHunk({ oldStart, newStart, lines }: Hunk): Line[] {
 
 /** Lines that were taken away and those that came in their place, one by one. */
 function pair(lines: readonly Line[]): void {
-  for (let at = 0; at < lines.length; at += 1) {
-    const removed = stretch(lines, at, 'removed')
-    const added = stretch(lines, at + removed.length, 'added')
-    removed.forEach((line, index) => {
-      const other = added[index]
-      if (other === undefined) return
-      line.twin = other
-      other.twin = line
-    })
-    at += Math.max(0, removed.length + added.length - 1)
-  }
-}
-
-function stretch(lines: readonly Line[], from: number, kind: Line['kind']): readonly Line[] {
-  const end = lines.findIndex((line, index) => index >= from && line.kind !== kind)
-  return lines.slice(from, end < 0 ? lines.length : end)
+  let removed: Line[] = []
+  lines.forEach((line, index) => {
+    if (line.kind === 'removed') removed = [...(lines[index - 1]?.kind === 'removed' ? removed : []), line]
+    else if (line.kind === 'kept') removed = []
+    else {
+      const other = removed.shift()
+      line.twin = other ?? null
+      if (other !== undefined) other.twin = line
+    }
+  })
 }
 
 const gap = (text: string): Line => ({ kind: 'gap', text, oldNumber: null, newNumber: null, twin: null })
@@ -64,29 +58,21 @@ function linesOf(hunks: readonly Hunk[]): readonly Line[] {
 }
 
 /**
- * The first lines of each kind, so that many removed lines do not hide the added ones. Each gap is counted.
+ * The first lines of each kind, so that many removed lines do not hide the added ones.
  * @returns `lines` itself if all of them are shown
  */
 function shortened(lines: readonly Line[]): readonly Line[] {
   const counts = new Map<Line['kind'], number>()
-  const shown: Line[] = []
-  let leftOut = 0
-  const endGap = (): void => {
-    if (leftOut > 0) shown.push(gap(`⋯ ${plural(leftOut, 'more line')}`))
-    leftOut = 0
-  }
-  for (const line of lines) {
+  const shown = lines.flatMap((line) => {
     const number = (counts.get(line.kind) ?? 0) + 1
     counts.set(line.kind, number)
-    if (number > SHOWN_MAX) leftOut += 1
-    else {
-      endGap()
-      shown.push(line)
-    }
-  }
-  endGap()
+    return number <= SHOWN_MAX ? [line] : number === SHOWN_MAX + 1 ? [gap('⋯')] : []
+  })
   return [...counts.values()].some((number) => number > SHOWN_MAX) ? shown : lines
 }
+
+/** A number of a line, in a column of its own. */
+export const padded = (number: number | null): string => String(number ?? '').padStart(5)
 
 const SIGNS = { added: '+', removed: '-', kept: ' ', gap: '' }
 
@@ -99,14 +85,13 @@ export function DiffView({ edit }: { edit: FileEdit }) {
     !edit.isSketch && lines.some(({ oldNumber, newNumber }) => oldNumber !== null || newNumber !== null)
   return (
     <>
-      {edit.isSketch && <p class="soft note">As the agent outlined it: lines that stay are left out.</p>}
-      <pre class={`diff${hasNumbers ? ' numbered' : ''}`} tabIndex={0} dir="ltr">
+      {edit.isSketch && <p class="soft">As the agent outlined it: lines that stay are left out.</p>}
+      <pre class="diff" tabIndex={0} dir="ltr">
         {shown.map((line, index) => (
           <span
             key={index}
             class={line.kind}
-            data-old={hasNumbers ? (line.oldNumber ?? '') : undefined}
-            data-new={hasNumbers ? (line.newNumber ?? '') : undefined}
+            data-numbers={hasNumbers ? `${padded(line.oldNumber)}${padded(line.newNumber)}  ` : undefined}
           >
             {SIGNS[line.kind]}
             <Words line={line} />

@@ -1,45 +1,28 @@
-import { useMemo } from 'preact/hooks'
 import { plural } from '../lib/format.ts'
 import type { Outline, Spot } from './whole.ts'
 
 const COLUMNS = 48
 
-interface Column {
-  readonly prompts: Spot[]
-  readonly edits: Spot[]
-  readonly failures: Spot[]
-  readonly hits: Spot[]
+interface MapProps {
+  readonly outline: Outline
+  readonly hits: readonly Spot[]
+  readonly show: (messageId: string) => void
 }
 
 /** The chat from its beginning to its end: where prompts, edits, failures and hits are. */
-export function ChatMap({
-  outline: { prompts, edits, failures },
-  hits,
-  show,
-}: {
-  outline: Outline
-  hits: readonly Spot[]
-  show: (messageId: string) => void
-}) {
-  const columns = useMemo(() => {
-    const all = Array.from({ length: COLUMNS }, (): Column => ({ prompts: [], edits: [], failures: [], hits: [] }))
-    for (const [name, spots] of Object.entries({ prompts, edits, failures, hits })) {
-      for (const spot of spots)
-        all[Math.min(COLUMNS - 1, Math.floor(spot.at * COLUMNS))]?.[name as keyof Column].push(spot)
-    }
-    return all
-  }, [prompts, edits, failures, hits])
-  if (prompts.length + edits.length + failures.length + hits.length === 0) return null
-  const said = [
-    plural(prompts.length, 'prompt'),
-    plural(edits.length, 'message') + ' with edits',
-    plural(failures.length, 'failure'),
-    ...(hits.length > 0 ? [plural(hits.length, 'hit')] : []),
-  ].join(', ')
+export function ChatMap({ outline: { prompts, edits, failures }, hits, show }: MapProps) {
+  const kinds = [
+    ['hits', 'hit', hits],
+    ['failures', 'failure', failures],
+    ['edits', 'edit', edits],
+    ['prompts', 'prompt', prompts],
+  ] as const
+  const found = kinds.filter(([, , spots]) => spots.length > 0)
+  if (found.length === 0) return null
   const press = (event: MouseEvent & { currentTarget: HTMLElement }): void => {
     const { left, width } = event.currentTarget.getBoundingClientRect()
     const at = (event.clientX - left) / width
-    const spots = [...hits, ...failures, ...edits, ...prompts]
+    const spots = found.flatMap(([, , all]) => all)
     const nearest = spots.reduce((best, spot) => (Math.abs(spot.at - at) < Math.abs(best.at - at) ? spot : best))
     show(nearest.id)
   }
@@ -47,20 +30,19 @@ export function ChatMap({
     <section>
       <h2>Course of the chat</h2>
       {/* By keyboard the same places are reached by the outline, next failure and next hit. */}
-      <div class="map" role="img" aria-label={`Map of the chat: ${said}`} onClick={press}>
-        {columns.map((column, index) => (
-          <span key={index} class="map-column">
-            {(['hits', 'failures', 'edits', 'prompts'] as const).map((name) => (
-              <span key={name} class={column[name].length > 0 ? name : undefined} />
-            ))}
+      <div class="map" aria-hidden="true" onClick={press}>
+        {kinds.map(([name, , spots], row) =>
+          [...new Set(spots.map(({ at }) => Math.min(COLUMNS - 1, Math.floor(at * COLUMNS))))].map((column) => (
+            <span key={`${name} ${column}`} class={name} style={{ gridArea: `${row + 1} / ${column + 1}` }} />
+          )),
+        )}
+      </div>
+      <p class="inline legend">
+        {found.toReversed().map(([name, word, { length }]) => (
+          <span key={name} class={name}>
+            {plural(length, word)}
           </span>
         ))}
-      </div>
-      <p class="map-words">
-        <span class="prompts">{plural(prompts.length, 'prompt')}</span>
-        {edits.length > 0 && <span class="edits">{plural(edits.length, 'edit')}</span>}
-        {failures.length > 0 && <span class="failures">{plural(failures.length, 'failure')}</span>}
-        {hits.length > 0 && <span class="hits">{plural(hits.length, 'hit')}</span>}
       </p>
     </section>
   )

@@ -1,6 +1,6 @@
 import DOMPurify from 'dompurify'
 import { Marked } from 'marked'
-import { copyText } from './copy.ts'
+import { copyText } from '../lib/acts.ts'
 import { highlighted } from './highlight.ts'
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
@@ -64,6 +64,7 @@ function dress(code: Element): void {
   const figure = document.createElement('figure')
   figure.className = 'code'
   const caption = document.createElement('figcaption')
+  caption.className = 'spread'
   const name = document.createElement('span')
   name.textContent = language ?? 'text'
   const button = document.createElement('button')

@@ -1,32 +1,23 @@
 import { useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
-import { api, download, messageOf } from '../lib/api.ts'
+import { exportChat, FORMATS, linkOf } from '../lib/acts.ts'
+import { messageOf } from '../lib/api.ts'
 import { Menu } from '../lib/parts.tsx'
 import { Copy } from './code.tsx'
 
-const FORMATS = [
-  ['markdown', 'Markdown', 'md'],
-  ['html', 'HTML', 'html'],
-  ['json', 'JSON', 'json'],
-] as const
-
-/** Its link, and the chat as a file. A popover closes by itself when one presses elsewhere. */
-export function ShareMenu({ chat }: { chat: ChatDetail }) {
+/** Its link, and the chat as a file. */
+export function ShareMenu({ chat: { id } }: { chat: ChatDetail }) {
   const [isRedacted, setRedacted] = useState(true)
   const [failure, setFailure] = useState<string | null>(null)
-  const save = (format: (typeof FORMATS)[number][0], extension: string): void => {
+  const save = (format: (typeof FORMATS)[number]): void => {
     setFailure(null)
-    const query = { as: format, redact: isRedacted }
-    api
-      .open('/api/chats/:id/export', { id: chat.id, query })
-      .then((response) => download(response, `chat.${extension}`))
-      .catch((error: unknown) => setFailure(messageOf(error)))
+    exportChat(id, format, isRedacted).catch((error: unknown) => setFailure(messageOf(error)))
   }
   return (
     <Menu name="Share">
       {() => (
         <>
-          <Copy text={`${location.origin}/chats/${encodeURIComponent(chat.id)}`} name="Copy link" />
+          <Copy text={linkOf(id)} name="Copy link" />
           <label>
             <input
               type="checkbox"
@@ -35,9 +26,9 @@ export function ShareMenu({ chat }: { chat: ChatDetail }) {
             />{' '}
             Mask secrets
           </label>
-          {FORMATS.map(([format, name, extension]) => (
-            <button key={format} type="button" onClick={() => save(format, extension)}>
-              {name}
+          {FORMATS.map((format) => (
+            <button key={format[0]} type="button" onClick={() => save(format)}>
+              {format[1]}
             </button>
           ))}
           {failure !== null && <p role="alert">{failure}</p>}

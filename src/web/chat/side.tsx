@@ -14,11 +14,10 @@ import {
   titleOf,
   visible,
 } from '../lib/format.ts'
-import { type FileFacts, useCommits } from './file-facts.ts'
-import { FileLink } from './file-link.tsx'
+import { FileLink } from './code.tsx'
 import { ChatMap } from './map.tsx'
 import { PlusMinus } from '../lib/parts.tsx'
-import type { Outline, Spot } from './whole.ts'
+import { type FileFacts, type Outline, type Spot, useCommits } from './whole.ts'
 
 type Fact = readonly [name: string, value: ComponentChildren]
 
@@ -33,16 +32,74 @@ interface SideProps {
 
 /** What is known of the chat, and from where. */
 export function Side({ chat, outline, hits, facts, target, show }: SideProps) {
+  const commits = useCommits(chat, facts)
   const [isWide] = useState(() => matchMedia('(min-width: 90rem)').matches)
   return (
     <aside class="side" aria-label="About this chat">
       <details open={isWide}>
         <summary>About this chat</summary>
         <ChatMap outline={outline} hits={hits} show={show} />
-        <PromptList prompts={outline.prompts} target={target} show={show} />
-        <Files chat={chat} facts={facts} lines={outline.lines} />
-        <Subagents chat={chat} />
-        <Commits chat={chat} facts={facts} />
+        <Some title="Prompts" items={outline.prompts} what="prompt">
+          {({ id, text, isGone }, index) => (
+            <li key={id} class="outline">
+              <a
+                href={`#${encodeURIComponent(id)}`}
+                aria-current={id === target ? 'location' : undefined}
+                dir="auto"
+                onClick={(event) => {
+                  event.preventDefault()
+                  show(id)
+                }}
+              >
+                <span class="soft">{index + 1}</span>{' '}
+                {visible(cut(text.split('\n')[0] ?? '', 90)) || 'Prompt without words'}
+              </a>
+              {isGone && <span class="tag kept">kept</span>}
+            </li>
+          )}
+        </Some>
+        <Some title="Changes" items={chat.files.filter(({ edits }) => edits > 0)} what="changed file">
+          {({ path, edits }) => {
+            const more = facts.get(path)?.otherChats ?? 0
+            const changed = outline.lines.get(path) ?? null
+            return (
+              <li key={path}>
+                <span>
+                  <FileLink path={path} isShort />
+                  {more > 0 && (
+                    <a class="small" href={fileAddress(path, chat.project?.id)}>
+                      {plural(more, 'more chat')} edited it
+                    </a>
+                  )}
+                </span>
+                {changed === null ? <span class="soft">{plural(edits, 'edit')}</span> : <PlusMinus {...changed} />}
+              </li>
+            )
+          }}
+        </Some>
+        <Some title="Subagents" items={chat.children} what="subagent">
+          {({ id, title, deletedInCursor, messageCount }) => (
+            <li key={id}>
+              <a href={chatAddress(id)} dir="auto">
+                {titleOf(title)}
+              </a>
+              {deletedInCursor ? (
+                <span class="tag kept">kept</span>
+              ) : (
+                <span class="soft">{plural(messageCount, 'message')}</span>
+              )}
+            </li>
+          )}
+        </Some>
+        <Some title="Commits" items={commits} what="commit">
+          {({ sha, subject }) => (
+            <li key={sha}>
+              <span>
+                <code>{sha.slice(0, 7)}</code> {visible(cut(subject, 90))}
+              </span>
+            </li>
+          )}
+        </Some>
         <section>
           <h2>Tokens</h2>
           {/* Each by its source; they are never added. */}
@@ -70,7 +127,7 @@ function Some<T>({ title, items, what, children }: SomeProps<T>) {
   return items.length === 0 ? null : (
     <section>
       <h2>{title}</h2>
-      <ul class="side-list">{shown.map(children)}</ul>
+      <ul class="lines">{shown.map(children)}</ul>
       {shown.length < items.length && (
         <button type="button" class="quiet" onClick={() => setWhole(true)}>
           All {plural(items.length, what)}
@@ -79,82 +136,6 @@ function Some<T>({ title, items, what, children }: SomeProps<T>) {
     </section>
   )
 }
-
-const PromptList = ({ prompts, target, show }: { prompts: readonly Spot[] } & Pick<SideProps, 'target' | 'show'>) => (
-  <Some title="Prompts" items={prompts} what="prompt">
-    {({ id, text, isGone }, index) => (
-      <li key={id} class="outline">
-        <a
-          href={`#${encodeURIComponent(id)}`}
-          aria-current={id === target ? 'location' : undefined}
-          dir="auto"
-          onClick={(event) => {
-            event.preventDefault()
-            show(id)
-          }}
-        >
-          <span class="soft">{index + 1}</span> {visible(cut(text.split('\n')[0] ?? '', 90)) || 'Prompt without words'}
-        </a>
-        {isGone && <span class="tag kept">kept</span>}
-      </li>
-    )}
-  </Some>
-)
-
-const Files = ({
-  chat: { files, project },
-  facts,
-  lines,
-}: Pick<SideProps, 'chat' | 'facts'> & Pick<Outline, 'lines'>) => (
-  <Some title="Changes" items={files.filter(({ edits }) => edits > 0)} what="changed file">
-    {({ path, edits }) => {
-      const fact = facts.get(path)
-      const changed = lines.get(path) ?? fact?.lines ?? null
-      return (
-        <li key={path}>
-          <span>
-            <FileLink path={path} isShort />
-            {fact !== undefined && fact.otherChats > 0 && (
-              <a class="more-chats" href={fileAddress(path, project?.id)}>
-                {plural(fact.otherChats, 'more chat')} edited it
-              </a>
-            )}
-          </span>
-          {changed === null ? <span class="soft">{plural(edits, 'edit')}</span> : <PlusMinus {...changed} />}
-        </li>
-      )
-    }}
-  </Some>
-)
-
-const Subagents = ({ chat: { children } }: { chat: ChatDetail }) => (
-  <Some title="Subagents" items={children} what="subagent">
-    {({ id, title, deletedInCursor, messageCount }) => (
-      <li key={id}>
-        <a href={chatAddress(id)} dir="auto">
-          {titleOf(title)}
-        </a>
-        {deletedInCursor ? (
-          <span class="tag kept">kept</span>
-        ) : (
-          <span class="soft">{plural(messageCount, 'message')}</span>
-        )}
-      </li>
-    )}
-  </Some>
-)
-
-const Commits = ({ chat, facts }: { chat: ChatDetail; facts: FileFacts }) => (
-  <Some title="Commits" items={useCommits(chat, facts)} what="commit">
-    {({ sha, subject }) => (
-      <li key={sha}>
-        <span>
-          <code>{sha.slice(0, 7)}</code> {subject === null ? '' : visible(cut(subject, 90))}
-        </span>
-      </li>
-    )}
-  </Some>
-)
 
 const sum = (of: { input: number | null; output: number | null } | null): string | null =>
   of === null ? null : `${count(of.input)} in · ${count(of.output)} out`

@@ -3,12 +3,10 @@ import type { ThinkingPart, ToolPart } from '../../model/part.ts'
 import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
 import { chatAddress, count, cut, duration, visible } from '../lib/format.ts'
 import { Icon, PlusMinus } from '../lib/parts.tsx'
-import { Code, LongText } from './code.tsx'
-import { DiffView } from './diff-view.tsx'
-import { FileLink } from './file-link.tsx'
+import { Code, FileLink, LongText, Terminal } from './code.tsx'
+import { DiffView, padded } from './diff-view.tsx'
 import { Markdown } from './markdown-view.tsx'
 import { type Place, placesOf } from './places.ts'
-import { Terminal } from './terminal.tsx'
 import { editsOfCall, lineOf, sortOf, type StepLine, todosOf } from './tools.ts'
 import { Value } from './value.tsx'
 
@@ -75,7 +73,7 @@ function CallBody({ part }: { part: ToolPart }) {
   return (
     <>
       {view !== 'places' && (part.paths.length > 1 || part.paths[0]?.startsWith('/') === true) && (
-        <p class="call-name">
+        <p class="soft small">
           {part.paths.slice(0, 5).map((path) => (
             <span key={path}>
               <FileLink path={path} />{' '}
@@ -135,7 +133,7 @@ function Edits({ part }: { part: ToolPart }) {
       {edits.map((edit, index) => (
         <div key={index}>
           {edits.length > 1 && edit.path !== null && (
-            <p class="call-name">
+            <p class="soft small">
               <FileLink path={edit.path} />
             </p>
           )}
@@ -164,9 +162,9 @@ function Places({ part }: { part: ToolPart }) {
         <li key={path}>
           <FileLink path={path} />
           {found.some(({ text }) => text !== null) && (
-            <pre class="plain" tabIndex={0} dir="ltr">
+            <pre class="diff" tabIndex={0} dir="ltr">
               {found.map(({ line, text }, index) => (
-                <span key={index} data-new={line ?? ''}>
+                <span key={index} data-numbers={`${padded(line)}  `}>
                   {visible(cut(text ?? '', 2000))}
                   {'\n'}
                 </span>
@@ -230,12 +228,12 @@ const Fields = ({ part: { input, output } }: { part: ToolPart }) => (
   <>
     {input !== null && (
       <div>
-        <p class="call-label">Asked</p>
+        <p class="soft small">Asked</p>
         <Value value={input} />
       </div>
     )}
     <div>
-      <p class="call-label">Answered</p>
+      <p class="soft small">Answered</p>
       {output === null || output === '' ? <p class="soft">No output was recorded.</p> : <Value value={output} />}
     </div>
   </>

@@ -3,11 +3,10 @@ import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { Message } from '../../api/answers/messages.ts'
 import type { AttachmentPart, Part } from '../../model/part.ts'
+import { request } from '../lib/api.ts'
 import { compact, count, duration, moment, plural, shortPath, visible } from '../lib/format.ts'
 import { Failure, Loading, Notice } from '../lib/parts.tsx'
-import { AttachedImage } from './attached-image.tsx'
-import { Code } from './code.tsx'
-import { FileLink } from './file-link.tsx'
+import { Code, FileLink } from './code.tsx'
 import { markWords, toEnd } from './go-to.ts'
 import { Markdown } from './markdown-view.tsx'
 import type { Row, TurnHead } from './rows.ts'
@@ -240,7 +239,7 @@ export function Prompt({
       gone={whyGone(message, chat)}
       name={message.isSimulated ? 'Sent by Cursor' : user === null ? 'Your prompt' : `Prompt of ${user}`}
     >
-      <header class="said-head">
+      <header class="inline said-head">
         <b>{message.isSimulated ? `Cursor, for ${user ?? 'you'}` : (user ?? 'You')}</b>
         <span>{message.createdAt === null ? 'time unknown' : moment(message.createdAt)}</span>
         {message.tokens !== null && <TokenSum source={message.tokens.source} sum={message.tokens} />}
@@ -272,7 +271,7 @@ const Anchor = ({ id }: { id: string }) => (
 )
 
 const AgentHead = ({ head: { message, model, durationMs, tokens } }: { head: TurnHead }) => (
-  <header class="said-head agent-head">
+  <header class="inline said-head agent-head">
     <b>Agent</b>
     {model !== null && <span>{model}</span>}
     {durationMs !== null && durationMs >= 1000 && <span title={moment(message.createdAt)}>{duration(durationMs)}</span>}
@@ -332,3 +331,21 @@ const Attachment = ({ path, text, href }: AttachmentPart) =>
       <Code text={text} language={null} path={path} />
     </details>
   )
+
+/** An attached image, while its file is there. It is fetched, because an image of the document would send no token. */
+function AttachedImage({ href, name }: { href: string; name: string }) {
+  const [source, setSource] = useState<string | null>(null)
+  useEffect(() => {
+    const abort = new AbortController()
+    const load = async (): Promise<void> => {
+      const image = await (await request(href, { signal: abort.signal })).blob()
+      const reader = new FileReader()
+      reader.addEventListener('load', () => setSource(typeof reader.result === 'string' ? reader.result : null))
+      reader.readAsDataURL(image)
+    }
+    // Without its image the name of the file is there.
+    load().catch(() => undefined)
+    return () => abort.abort()
+  }, [href])
+  return source === null ? null : <img class="attached-image" src={source} alt={name} />
+}

@@ -2,18 +2,21 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { Page } from '../../api/answers/common.ts'
 import type { Message, MessagePage } from '../../api/answers/messages.ts'
-import { api, ApiError, isAbort, type QueryOf, token } from '../lib/api.ts'
-import { connections } from '../lib/live.ts'
+import { api, ApiError, type QueryOf } from '../lib/api.ts'
+import { useLoader, useServer } from '../lib/hooks.ts'
 
-export interface ThreadState {
+interface Loaded {
   readonly items: readonly Message[]
   /** Place of the first item in the thread. */
   readonly offset: number
   readonly total: number
-  readonly error: unknown
-  readonly isLoading: boolean
   /** Grows when other messages take the place of those that were shown. */
   readonly round: number
+}
+
+export interface ThreadState extends Loaded {
+  readonly error: unknown
+  readonly isLoading: boolean
   readonly loadBefore: () => void
   readonly loadAfter: () => void
   readonly loadEnd: () => void
@@ -21,66 +24,29 @@ export interface ThreadState {
 
 const PAGE = 200
 
-interface Loaded {
-  readonly items: readonly Message[]
-  readonly offset: number
-  readonly total: number
-  readonly round: number
-}
-
 const NOTHING: Loaded = { items: [], offset: 0, total: 0, round: 0 }
 
-/**
- * The messages of a chat, 200 at a time: around the target, then before and after it as they are wanted.
- * @param losses grows when Cursor deleted messages of it: what is shown is read again, for their marks
- */
-export function useThread(id: string, chat: ChatDetail | null, target: string | null, losses: number): ThreadState {
+/** The messages of a chat, 200 at a time: around the target, then before and after it as they are wanted. */
+export function useThread(id: string, chat: ChatDetail | null, target: string | null): ThreadState {
   const [loaded, setLoaded] = useState(NOTHING)
-  const [error, setError] = useState<unknown>(null)
-  const [isLoading, setLoading] = useState(true)
-  const running = useRef<AbortController | null>(null)
+  const { error, isLoading, load: loadOne, isBusy } = useLoader()
   /** @param isUrgent ends what is loading; else it waits for the next occasion */
   const load = async (
     query: MessageQuery,
     merge: (old: Loaded, page: Page<Message>) => Loaded,
     isUrgent = false,
   ): Promise<void> => {
-    if (running.current !== null && !isUrgent) return
-    running.current?.abort()
-    const controller = new AbortController()
-    running.current = controller
-    setLoading(true)
-    try {
-      const page = await whole(id, query, controller.signal)
+    if (isBusy() && !isUrgent) return
+    await loadOne(async (signal) => {
+      const page = await whole(id, query, signal)
       setLoaded((old) => merge(old, page))
-      setError(null)
-    } catch (caught) {
-      if (!isAbort(caught)) setError(caught)
-    }
-    if (running.current !== controller) return
-    running.current = null
-    setLoading(false)
+    })
   }
   // Not `useEffect`: it waits for the next frame before the request is sent.
   useLayoutEffect(() => {
     if (loaded.items.length > 0 && (target === null || loaded.items.some((message) => message.id === target))) return
     void load(target === null ? { offset: 0 } : { around: target }, replaced, true)
-  }, [target, Math.max(1, connections.value), token.value])
-  useEffect(() => () => running.current?.abort(), [])
-  useEffect(() => {
-    if (losses === 0) return undefined
-    const controller = new AbortController()
-    const end = loaded.offset + loaded.items.length
-    const again = async (): Promise<void> => {
-      for (let offset = loaded.offset; offset < end; offset += PAGE) {
-        const page = await whole(id, { offset, limit: Math.min(PAGE, end - offset) }, controller.signal)
-        setLoaded((old) => merged(old, page))
-      }
-    }
-    // The next loss or change tries again.
-    again().catch(() => null)
-    return () => controller.abort()
-  }, [losses])
+  }, [target, useServer()])
   // The message that a link names may be gone: the chat is still there.
   useEffect(() => {
     const isGone = error instanceof ApiError && error.code === 'message-not-found'

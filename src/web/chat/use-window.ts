@@ -1,6 +1,6 @@
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core'
 import type { RefObject } from 'preact'
-import { useEffect, useLayoutEffect, useMemo, useReducer, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useReducer, useState } from 'preact/hooks'
 import { guessedHeight, type Row } from './rows.ts'
 
 /** Browsers that keep in place what is read when something above it changes its height. Safari does not. */
@@ -22,7 +22,6 @@ export interface RowWindow {
 export function useWindow(rows: readonly Row[], list: RefObject<HTMLElement | null>): RowWindow {
   const [, draw] = useReducer<number, void>((old) => old + 1, 0)
   const [margin, setMargin] = useState(0)
-  const isPrinting = usePrinting()
   const options = useMemo(
     () => ({
       count: rows.length,
@@ -66,11 +65,11 @@ export function useWindow(rows: readonly Row[], list: RefObject<HTMLElement | nu
     const moved = row.getBoundingClientRect().top - held.top
     if (moved !== 0) scrollBy({ top: moved, behavior: 'instant' })
   }, [held])
-  const items = isPrinting ? rows.map((_, index) => ({ index, start: 0, end: 0 })) : virtualizer.getVirtualItems()
+  const items = virtualizer.getVirtualItems()
   return {
     shown: items.flatMap(({ index }) => (rows[index] === undefined ? [] : [{ row: rows[index], index }])),
-    above: isPrinting ? 0 : Math.max(0, (items[0]?.start ?? margin) - margin),
-    below: isPrinting ? 0 : Math.max(0, total + margin - (items.at(-1)?.end ?? margin)),
+    above: Math.max(0, (items[0]?.start ?? margin) - margin),
+    below: Math.max(0, total + margin - (items.at(-1)?.end ?? margin)),
     measure: virtualizer.measureElement,
     startOf,
   }
@@ -86,20 +85,4 @@ function rowInSight(list: HTMLElement | null): { readonly key: string; readonly 
     if (bottom > 0) return { key: row.dataset['row'] ?? '', top }
   }
   return null
-}
-
-/** On paper all rows stand that are loaded. */
-function usePrinting(): boolean {
-  const [isPrinting, setPrinting] = useState(false)
-  useEffect(() => {
-    const begin = (): void => setPrinting(true)
-    const end = (): void => setPrinting(false)
-    addEventListener('beforeprint', begin)
-    addEventListener('afterprint', end)
-    return () => {
-      removeEventListener('beforeprint', begin)
-      removeEventListener('afterprint', end)
-    }
-  }, [])
-  return isPrinting
 }

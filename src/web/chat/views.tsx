@@ -3,12 +3,11 @@ import type { ChatDetail } from '../../api/answers/chats.ts'
 import { count, plural } from '../lib/format.ts'
 import { Failure, More, Notice, PlusMinus, When } from '../lib/parts.tsx'
 import { DiffView } from './diff-view.tsx'
-import { FileLink } from './file-link.tsx'
-import type { FileFacts } from './file-facts.ts'
+import { FileLink } from './code.tsx'
 import { isPrompt } from './rows.ts'
 import { Prompt, whyGone } from './thread-view.tsx'
 import { linesOf } from './tools.ts'
-import { type AllMessages, byFile, hasEdits, useAllMessages } from './whole.ts'
+import { type AllMessages, byFile, type FileFacts, hasEdits, useAllMessages } from './whole.ts'
 
 const SHOWN = 50
 
@@ -57,13 +56,13 @@ export function Changes({ chat, show, facts }: ViewProps & { facts: FileFacts })
         const some = changes.slice(0, Math.max(0, left))
         left -= some.length
         const lines = linesOf(changes.map(({ edit }) => edit))
-        const others = facts.get(path)?.otherChats ?? 0
+        const more = facts.get(path)?.otherChats ?? 0
         return some.length === 0 ? null : (
           <section key={path} class="file-changes">
             <h2>
               {path === '' ? 'Unknown file' : <FileLink path={path} />} {lines !== null && <PlusMinus {...lines} />}
             </h2>
-            {others > 0 && <p class="soft">{plural(others, 'more chat')} edited it</p>}
+            {more > 0 && <p class="soft">{plural(more, 'more chat')} edited it</p>}
             {some.map(({ message, edit }, index) => (
               <div key={index} class={`change${whyGone(message, chat) === null ? '' : ' gone'}`}>
                 <p class="soft">

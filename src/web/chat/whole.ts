@@ -3,9 +3,10 @@ import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { Message, MessagePage } from '../../api/answers/messages.ts'
 import type { Part } from '../../model/part.ts'
 import type { FileEdit } from '../../shared/edits.ts'
-import { api, getList, isAbort } from '../lib/api.ts'
+import { api, getList } from '../lib/api.ts'
 import { count } from '../lib/format.ts'
-import { useLoaded } from '../lib/hooks.ts'
+import { useData, useLoaded, useLoader } from '../lib/hooks.ts'
+import { decoded } from '../lib/parts.tsx'
 import { isPrompt } from './rows.ts'
 import { editsOfCall, linesOf, sortOf, type StepLine, withoutDiffs } from './tools.ts'
 import type { ThreadState } from './use-thread.ts'
@@ -28,15 +29,6 @@ export interface Found {
 /** So many are marked at most. All are counted. */
 const SPOTS_MAX = 1000
 
-const plainText = (snippet: string): string =>
-  snippet
-    .replace(/<\/?mark>/g, '')
-    .replace(/&(?:#39|#x27);/g, "'")
-    .replaceAll('&quot;', '"')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
-
 /** The messages of this chat that a query finds, in their order, and how many there are. Null asks nothing. */
 export function useFound(chatId: string, messageCount: number, asked: string | null): Found {
   const { data } = useLoaded(asked === null ? null : JSON.stringify([chatId, asked]), (signal) =>
@@ -48,7 +40,7 @@ export function useFound(chatId: string, messageCount: number, asked: string | n
     const spots = items.map(({ message: { id, position, isOrphan }, snippet }) => ({
       id,
       at: (position ?? last) / last,
-      text: plainText(snippet),
+      text: decoded(snippet.replaceAll(/<\/?mark>/g, '')),
       isGone: isOrphan,
     }))
     return { spots, total: `${data?.totalIsExact === false ? 'at least ' : ''}${count(data?.total)}` }
@@ -127,26 +119,70 @@ export interface AllMessages {
 
 /** Those messages of the whole chat that `fits` keeps: it is read from its beginning, 200 messages at a time. */
 export function useAllMessages(id: string, fits: (message: Message) => boolean, version: unknown): AllMessages {
-  const [state, setState] = useState<AllMessages>({ kept: [], read: 0, total: 0, error: null })
+  const { error, load } = useLoader()
+  const [state, setState] = useState({ kept: [] as readonly Message[], read: 0, total: 0 })
   useEffect(() => {
-    const controller = new AbortController()
-    const read = async (): Promise<void> => {
+    void load(async (signal) => {
       const kept: Message[] = []
       for (let offset: number | null = 0; offset !== null;) {
         const query = { includeOrphans: true, limit: 200, offset }
-        const page: MessagePage = await api.get('/api/chats/:id/messages', { id, query, signal: controller.signal })
+        const page: MessagePage = await api.get('/api/chats/:id/messages', { id, query, signal })
         kept.push(...page.items.filter(fits))
         const end: number = page.nextOffset ?? offset + page.items.length
         offset = page.items.length === 0 || end >= page.total ? null : end
-        setState({ kept: [...kept], read: end, total: page.total, error: null })
+        setState({ kept: [...kept], read: end, total: page.total })
       }
-    }
-    read().catch((error: unknown) => {
-      if (!isAbort(error)) setState((old) => ({ ...old, error }))
     })
-    return () => controller.abort()
   }, [id, fits, version])
-  return state
+  return { ...state, error }
+}
+
+/** What the history of an edited file says of it. */
+interface FileFact {
+  readonly otherChats: number
+  /** Commits that may contain an edit of this chat. */
+  readonly commits: readonly string[]
+}
+
+export type FileFacts = ReadonlyMap<string, FileFact>
+
+const FILES_MAX = 8
+
+/** What the history of each edited file says, one after the other: nothing on the screen waits for it. */
+export function useFileFacts(chat: ChatDetail | null, isReady: boolean): FileFacts {
+  const [facts, setFacts] = useState<FileFacts>(new Map())
+  const paths = chat?.files.filter(({ edits }) => edits > 0).slice(0, FILES_MAX) ?? []
+  const key = paths.map(({ path, edits }) => `${path} ${edits}`).join('\n')
+  const { load } = useLoader()
+  useEffect(() => {
+    if (chat === null || !isReady || paths.length === 0) return
+    // What is not known is not shown.
+    void load(async (signal) => {
+      for (const { path } of paths) {
+        const query = { path, project: chat.project?.id, limit: 200 }
+        const { items } = await api.get('/api/files/history', { query, signal })
+        const others = new Set(items.map(({ chatId }) => chatId).filter((other) => other !== chat.id))
+        const commits = items.flatMap((edit) => (edit.chatId === chat.id ? (edit.commits ?? []) : []))
+        setFacts((old) => new Map(old).set(path, { otherChats: others.size, commits }))
+      }
+    })
+  }, [key, isReady])
+  return facts
+}
+
+const COMMITS_MAX = 8
+const DAY_MS = 86_400_000
+
+/** Commits that the chat may have led to. The repository is asked only if an edit names a commit of it. */
+export function useCommits({ project, createdAt: from, lastActivityAt: last }: ChatDetail, facts: FileFacts) {
+  const shas = [...new Set([...facts.values()].flatMap(({ commits }) => commits))].slice(0, COMMITS_MAX)
+  const to = last === null ? null : new Date(Date.parse(last) + 2 * DAY_MS).toISOString()
+  const isAsked = shas.length > 0 && project !== null
+  const { data } = useData(isAsked ? '/api/commits' : null, {
+    query: { repo: project?.id ?? '', from, to, limit: 200 },
+  })
+  // Without its subject a commit is shown by its number.
+  return shas.map((sha) => ({ sha, subject: data?.items.find((commit) => commit.sha === sha)?.subject ?? '' }))
 }
 
 /** What a message changed: its calls that were carried out. */

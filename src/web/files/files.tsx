@@ -11,7 +11,6 @@ import { type Column, DataTable, projectColumn, timeColumn } from '../reports/ta
 import { addressWith } from '../search/asked.ts'
 import '../styles/chat.css'
 import '../styles/report.css'
-import '../styles/steps.css'
 
 const FIRST = 50
 
@@ -49,7 +48,6 @@ function FileList({ q }: { q: string }) {
       <div class="head">
         <h1>Files</h1>
         <input
-          class="find-file"
           type="search"
           aria-label="Find a file by a part of its path"
           placeholder="A part of the path"
@@ -85,7 +83,7 @@ function History({ path, project }: { path: string; project: string | undefined 
   const place = isAbsolute ? path : root.data === null || root.data.remote !== null ? null : `${root.data.path}/${path}`
   return (
     <main id="main" class="column">
-      <p class="hit-facts">
+      <p class="inline">
         <a href="/files">Files</a>
         {root.data !== null && <a href={projectAddress(root.data.id)}>{visible(root.data.name)}</a>}
       </p>
@@ -131,7 +129,7 @@ function Edit({ edit, isOpen }: { edit: FileEditAnswer; isOpen: boolean }) {
     <li class="edit">
       <p class="head">
         <a href={chatAddress(chatId, '', messageId)}>{titleOf(title)}</a>
-        <span class="hit-facts">
+        <span class="inline">
           {linesAdded === null || linesRemoved === null ? (
             <span>lines not recorded</span>
           ) : (
@@ -148,7 +146,7 @@ function Edit({ edit, isOpen }: { edit: FileEditAnswer; isOpen: boolean }) {
       </p>
       {diff !== null && (
         <details class="numbers" open={isOpen}>
-          <summary>What changed</summary>
+          <summary class="soft">What changed</summary>
           <DiffView edit={editOf(diff)} />
         </details>
       )}

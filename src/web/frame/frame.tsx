@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { needsToken, saveToken, token } from '../lib/api.ts'
 import { count, duration, plural } from '../lib/format.ts'
-import { useKeys } from '../lib/hooks.ts'
-import { connection, status } from '../lib/live.ts'
+import { typesText, useKeyDown, useKeys } from '../lib/hooks.ts'
+import { connection, said, status } from '../lib/live.ts'
 import { Bar } from '../lib/parts.tsx'
 import { ChatList } from '../search/list.tsx'
 import { Help } from './help.tsx'
@@ -35,6 +35,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
         </>
       )}
       <Rail openHelp={() => setHelpOpen(true)} />
+      {said.value !== null && (
+        <button type="button" class="newest" onClick={() => (said.value = null)}>
+          <span role="status">{said.value}</span> <span aria-hidden="true">×</span>
+        </button>
+      )}
       {isHelpOpen && <Help close={() => setHelpOpen(false)} />}
     </div>
   )
@@ -45,23 +50,17 @@ const field = (): HTMLInputElement | null => document.querySelector('.search-fie
 /** `/` and Ctrl K go to the search field, from every place. */
 function useSearchKey(): void {
   const { route } = useLocation()
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey
-      const isCtrlK = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)
-      const isInField = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
-      if (!isCtrlK && (!isSlash || isInField)) return
-      event.preventDefault()
-      const isShown = field()?.checkVisibility() === true
-      if (!isShown) route('/')
-      // The list is drawn in the next frame.
-      const focus = (): void => field()?.select()
-      if (isShown) focus()
-      else setTimeout(focus, 50)
-    }
-    document.addEventListener('keydown', onKey)
-    return () => document.removeEventListener('keydown', onKey)
-  }, [])
+  useKeyDown((event) => {
+    const { key, target, ctrlKey, metaKey, altKey } = event
+    const isSlash = key === '/' && !ctrlKey && !metaKey && !altKey && !typesText(target)
+    if (!isSlash && !(key.toLowerCase() === 'k' && (ctrlKey || metaKey))) return false
+    const isShown = field()?.checkVisibility() === true
+    if (!isShown) route('/')
+    // The list is drawn in the next frame.
+    if (isShown) field()?.select()
+    else setTimeout(() => field()?.select(), 50)
+    return true
+  })
 }
 
 /** One line, only when there is something to say: indexing, degraded, or no daemon. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['/ or Ctrl K', 'Search, or go to a chat or a place by its name'],
+  ['/ or Ctrl K', 'Search, go to a place by its name, export, change the theme …'],
   ['j, k', 'Next and previous chat of the list'],
   ['Enter', 'Open it; in the field: search exactly this'],
   ['n, p', 'In a chat: next and previous hit'],
@@ -29,7 +29,7 @@ export function Help({ close }: { close: () => void }) {
   useEffect(() => dialog.current?.showModal(), [])
   return (
     <dialog ref={dialog} class="help" onClose={close} aria-labelledby="help-title">
-      <div class="help-head">
+      <div class="spread">
         <h2 id="help-title">Keys and search words</h2>
         <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
           Close

@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso'
 import { useEffect } from 'preact/hooks'
+import type { Status } from '../../api/answers/status.ts'
 import { count, duration, visible } from '../lib/format.ts'
 import { useData } from '../lib/hooks.ts'
 import type { IconName } from '../lib/icons.ts'
@@ -32,7 +33,7 @@ export function Rail({ openHelp }: { openHelp: () => void }) {
       ? {}
       : {
           Chats: count(status.value.counts.chats),
-          Safety: lostText(status.value.losses.chats + status.value.losses.messages),
+          Safety: safetyOf(status.value),
         }
   return (
     <nav class="rail" aria-label="Main">
@@ -41,7 +42,7 @@ export function Rail({ openHelp }: { openHelp: () => void }) {
         <span class="brand-name">cursordex</span>
       </a>
       {PLACES.map(([address, name, icon, also]) => (
-        <a key={address} class="place" href={address} aria-current={also.test(path) ? 'page' : undefined}>
+        <a key={address} href={address} aria-current={also.test(path) ? 'page' : undefined}>
           <Icon name={icon} />
           <span>{name}</span>
           <span class="rail-count">{counted[name]}</span>
@@ -68,11 +69,11 @@ export function Rail({ openHelp }: { openHelp: () => void }) {
       )}
       <span class="rail-space" />
       <StatusDot />
-      <a class="place" href="/settings" aria-current={/^\/(settings|status)/.test(path) ? 'page' : undefined}>
+      <a href="/settings" aria-current={/^\/(settings|status)/.test(path) ? 'page' : undefined}>
         <Icon name="dials" />
         <span>Settings</span>
       </a>
-      <button type="button" class="place help-key" onClick={openHelp}>
+      <button type="button" class="help-key" onClick={openHelp}>
         <kbd aria-hidden="true">?</kbd>
         <span>Keys</span>
       </button>
@@ -80,7 +81,10 @@ export function Rail({ openHelp }: { openHelp: () => void }) {
   )
 }
 
-const lostText = (lost: number): string => (lost === 0 ? '' : `${count(lost)} lost`)
+function safetyOf({ losses, archives }: Status): string {
+  const lost = losses.chats + losses.messages
+  return archives.failed.length > 0 ? 'failed' : lost === 0 ? '' : `${count(lost)} lost`
+}
 
 const STATES = {
   ready: 'Up to date',

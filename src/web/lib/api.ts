@@ -91,21 +91,6 @@ export async function getList<Path extends ListPath>(
   }
 }
 
-export function saveBlob(blob: Blob, name: string): void {
-  const address = URL.createObjectURL(blob)
-  const link = document.createElement('a')
-  link.href = address
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(address), 10_000)
-}
-
-/** Saves an answer as a file: a plain link could not send the token. */
-export async function download(response: Response, fallbackName: string): Promise<void> {
-  const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? fallbackName
-  saveBlob(await response.blob(), name)
-}
-
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError'
 
 /** What to show for any error. */

@@ -16,6 +16,9 @@ export const projects = signal<readonly Project[]>([])
 /** Grows with each new connection: data on the screen may be old then. */
 export const connections = signal(0)
 
+/** What an act of the field said last; null after it was read. */
+export const said = signal<string | null>(null)
+
 const listeners = new Map<LiveType, Set<Listener>>()
 
 /** @returns the function that ends the subscription */
@@ -25,7 +28,7 @@ export function onLive(type: LiveType, listener: Listener): () => void {
   return () => set.delete(listener)
 }
 
-const RETRY_MS = [300, 600, 1200, 2500, 5000]
+const RETRY_MS = 600
 const STATUS_EVERY_MS = 1000
 
 export function startLive(): void {
@@ -37,38 +40,26 @@ export function startLive(): void {
 }
 
 async function follow(): Promise<never> {
-  for (let failures = 0; ;) {
+  for (;;) {
     const usedToken = token.value
     try {
       // `EventSource` cannot send a token, so the stream is read with `fetch`.
       const response = await api.open('/api/events')
-      failures = 0
       connection.value = 'open'
       connections.value += 1
       void readStatus()
       if (response.body !== null) await readEvents(response.body)
     } catch {
-      failures += 1
+      // Asked again below.
     }
-    if (needsToken.value) await tokenAfter(usedToken)
-    else {
-      if (connection.value !== 'gone') connection.value = 'gone'
-      await pause(RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 1000)
-    }
+    if (!needsToken.value) connection.value = 'gone'
+    // Without the right token nothing is asked until another one is there.
+    do await pause(RETRY_MS)
+    while (needsToken.value && token.value === usedToken)
   }
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-async function tokenAfter(old: string | null): Promise<void> {
-  let stop: (() => void) | undefined
-  await new Promise<void>((resolve) => {
-    stop = token.subscribe((value) => {
-      if (value !== old) resolve()
-    })
-  })
-  stop?.()
-}
 
 async function readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()

@@ -51,7 +51,9 @@ export const Loading = ({ what }: { what: string }) => (
 )
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" }
-const decoded = (text: string): string => text.replace(/&(#?\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole)
+/** A snippet's text: its signs are escaped. */
+export const decoded = (text: string): string =>
+  text.replace(/&(#?\w+);/g, (whole, name: string) => ENTITIES[name] ?? whole)
 
 /** A snippet is escaped HTML with `<mark>`. It is split into text and marks, never parsed as HTML. */
 export const Snippet = ({ html }: { html: string }) => (

@@ -13,29 +13,17 @@ export interface Range {
 
 const BUCKETS = ['day', 'week', 'month'] as const
 const PRESETS = [
-  ['7 days', 7],
-  ['30 days', 30],
-  ['90 days', 90],
-  ['1 year', 365],
-  ['All', null],
+  ['7 days', '7d', 'day'],
+  ['30 days', '30d', 'day'],
+  ['90 days', '90d', null],
+  ['1 year', '365d', null],
+  ['All', null, null],
 ] as const
-
-export const dayAt = (seconds: number): string => dayOf(new Date(seconds * 1000))
-
-function daysAgo(days: number): string {
-  const date = new Date()
-  date.setDate(date.getDate() - days + 1)
-  return dayOf(date)
-}
 
 export function readRange(url: string): Range {
   const params = new URL(url, location.origin).searchParams
   const bucket = BUCKETS.find((each) => each === params.get('bucket')) ?? 'week'
-  return {
-    from: params.get('from'),
-    to: params.get('to'),
-    bucket,
-  }
+  return { from: params.get('from'), to: params.get('to'), bucket }
 }
 
 /** The chats behind a number: those of this range, with what else it counts. */
@@ -62,19 +50,16 @@ export function RangePicker({ range, url }: { range: Range; url: string }) {
   return (
     <div class="range">
       <div class="segments" role="group" aria-label="Time range">
-        {PRESETS.map(([name, days]) => {
-          const from = days === null ? null : daysAgo(days)
-          return (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={range.from === from && range.to === null}
-              onClick={() => set({ from, to: null, ...(days !== null && days <= 30 ? { bucket: 'day' } : {}) })}
-            >
-              {name}
-            </button>
-          )
-        })}
+        {PRESETS.map(([name, from, bucket]) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={range.from === from && range.to === null}
+            onClick={() => set({ from, to: null, ...(bucket === null ? {} : { bucket }) })}
+          >
+            {name}
+          </button>
+        ))}
       </div>
       <div class="segments" role="group" aria-label="Columns by">
         {BUCKETS.map((bucket) => (

@@ -2,6 +2,7 @@ import { useLocation } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import type { ArchiveRestored, ArchiveRun } from '../../api/answers/archives.ts'
 import type { ListedLoss } from '../../api/answers/chats.ts'
+import { verifyArchives } from '../lib/acts.ts'
 import { api, getList, messageOf } from '../lib/api.ts'
 import { bytes, chatAddress, count, moment, plural, titleOf, visible } from '../lib/format.ts'
 import { useData, useList, useLive, useTitle } from '../lib/hooks.ts'
@@ -32,13 +33,13 @@ function Losses() {
   const query = { project: project === null ? null : [project] }
   const [limit, setLimit] = useState(FIRST)
   const losses = useList('/api/losses', limit, { query })
-  useLive(['loss'], losses.reload)
+  useLive('loss', losses.reload)
   const all = async (): Promise<readonly ListedLoss[]> =>
     (await getList('/api/losses', Number.MAX_SAFE_INTEGER, { query })).items
   return (
     <section id="losses">
       <div class="head">
-        <h2 class="section-title">{plural(losses.data?.total ?? 0, 'loss', 'losses')}, the latest first</h2>
+        <h2>{plural(losses.data?.total ?? 0, 'loss', 'losses')}, the latest first</h2>
         <select
           aria-label="Project of the losses"
           onChange={(event) => route(addressWith(url, { project: event.currentTarget.value }))}
@@ -103,7 +104,7 @@ const idColumns: readonly Column<ListedLoss>[] = [
 function Archives() {
   const [limit, setLimit] = useState(FIRST)
   const runs = useList('/api/archives', limit)
-  useLive(['archive'], runs.reload, 250)
+  useLive('archive', runs.reload, 250)
   const [note, setNote] = useState<string | null>(null)
   const act = async (begun: string, work: () => Promise<string>): Promise<void> => {
     setNote(begun)
@@ -114,8 +115,8 @@ function Archives() {
   return (
     <section id="archives">
       <div class="head">
-        <h2 class="section-title">Archives</h2>
-        <button type="button" onClick={() => void act('Reading every byte…', verify)}>
+        <h2>Archives</h2>
+        <button type="button" onClick={() => void act('Reading every byte…', verifyArchives)}>
           Verify
         </button>
         <button type="button" class="primary" onClick={() => void act('Archiving…', start)}>
@@ -155,12 +156,6 @@ function Archives() {
 }
 
 const start = async (): Promise<string> => `${(await api.post('/api/archives', { body: {} })).name} is being made.`
-
-async function verify(): Promise<string> {
-  const { ok, checked, damaged } = await api.post('/api/archives/:name/verify', { id: 'newest' })
-  if (ok) return `Proven: ${plural(checked, 'file')} read back and equal.`
-  return `Damaged: ${plural(damaged.length, 'chat')} cannot be read. Run cursordex archive verify for the list.`
-}
 
 interface CardProps {
   readonly run: ArchiveRun
@@ -219,7 +214,7 @@ function RunCard({ run, act }: CardProps) {
             </div>
           )}
           <details class="numbers" onToggle={(event) => setOpen(event.currentTarget.open)}>
-            <summary>Its chats</summary>
+            <summary class="soft">Its chats</summary>
             {isOpen && <Contents name={run.name} />}
           </details>
         </>
@@ -238,7 +233,6 @@ function Contents({ name }: { name: string }) {
   return (
     <>
       <input
-        class="find-file"
         type="search"
         aria-label={`Find a chat in ${name}`}
         placeholder="Words of a title"
@@ -269,7 +263,7 @@ function Hub() {
   const { data, error } = useData('/api/hub')
   return (
     <section id="hub">
-      <h2 class="section-title">Hub</h2>
+      <h2>Hub</h2>
       {error !== null && <p class="soft">{messageOf(error)}</p>}
       {data?.url === null && (
         <p class="soft">
@@ -278,7 +272,7 @@ function Hub() {
       )}
       {data !== null && data.url !== null && (
         <>
-          <p class="lead break">
+          <p class="lead">
             <code>{data.url}</code>, as {visible(data.machine)}. Last push <When at={data.lastPushAt} />, last pull{' '}
             <When at={data.lastPullAt} />.
           </p>

@@ -1,10 +1,11 @@
+import type { Signal } from '@preact/signals'
 import type { SourceStatus, Status } from '../../api/answers/status.ts'
-import { bytes, count, duration, moment, percent, visible } from '../lib/format.ts'
+import { bytes, count, duration, moment, visible } from '../lib/format.ts'
 import { useTitle } from '../lib/hooks.ts'
 import { connection, status } from '../lib/live.ts'
-import { Figure, Bar, Loading, When } from '../lib/parts.tsx'
-import { choose, density, DENSITIES, theme, THEMES } from '../lib/preferences.ts'
-import { type Column, CsvButton, DataTable } from './table.tsx'
+import { Figure, Loading } from '../lib/parts.tsx'
+import { density, DENSITIES, theme, THEMES } from '../lib/preferences.ts'
+import { type Column, CsvButton, DataTable, timeColumn } from './table.tsx'
 import '../styles/report.css'
 
 const STATES: Readonly<Record<string, string>> = {
@@ -19,15 +20,6 @@ const PARTLY_READ = 'What could be read is searchable; below is what could not'
 const isAllRead = ({ issues, sources }: Status): boolean =>
   Object.keys(issues).length === 0 && sources.every(({ state }) => state === 'ok' || state === 'missing')
 
-/** Reasons as they are recorded, and what a person can do. */
-const ISSUES: Readonly<Record<string, string>> = {
-  'null-value': 'The file has no content yet. What was read from it before is kept.',
-  'bad-json': 'Cursor left the row incomplete. It is read again when Cursor rewrites it.',
-  'null-key': 'Cursor stored a row without a key. It belongs to no chat.',
-  'too-large': 'The row is above the size limit. Its chat is shown without it.',
-  'unknown-shape': 'The format is newer than this version. An update of cursordex may read it.',
-}
-
 /** How the page looks, and how the daemon is: what is read and left out, what it costs. */
 export default function SettingsScreen() {
   useTitle('Settings')
@@ -36,13 +28,8 @@ export default function SettingsScreen() {
     <main id="main" class="column">
       <h1>Settings</h1>
       <div class="range">
-        <Choices name="Theme" values={THEMES} chosen={theme.value} choose={(value) => choose({ theme: value })} />
-        <Choices
-          name="Density"
-          values={DENSITIES}
-          chosen={density.value}
-          choose={(value) => choose({ density: value })}
-        />
+        <Choices name="Theme" values={THEMES} of={theme} />
+        <Choices name="Density" values={DENSITIES} of={density} />
       </div>
       {now !== null && <Report now={now} />}
       {now === null && connection.value === 'gone' && <p>The daemon does not answer.</p>}
@@ -54,14 +41,13 @@ export default function SettingsScreen() {
 interface ChoicesProps<Value extends string> {
   readonly name: string
   readonly values: readonly Value[]
-  readonly chosen: string
-  readonly choose: (value: Value) => void
+  readonly of: Signal<Value>
 }
 
-const Choices = <Value extends string>({ name, values, chosen, choose: take }: ChoicesProps<Value>) => (
+const Choices = <Value extends string>({ name, values, of }: ChoicesProps<Value>) => (
   <div class="segments" role="group" aria-label={name}>
     {values.map((value) => (
-      <button key={value} type="button" aria-pressed={value === chosen} onClick={() => take(value)}>
+      <button key={value} type="button" aria-pressed={value === of.value} onClick={() => (of.value = value)}>
         {value}
       </button>
     ))}
@@ -69,7 +55,7 @@ const Choices = <Value extends string>({ name, values, chosen, choose: take }: C
 )
 
 function Report({ now }: { now: Status }) {
-  const { counts, losses, coverage, resources, progress } = now
+  const { counts, losses } = now
   return (
     <>
       <p class="lead">
@@ -81,13 +67,6 @@ function Report({ now }: { now: Status }) {
           {reason}
         </p>
       ))}
-      {progress !== null && (
-        <p class="soft">
-          <Bar done={progress.done} total={progress.total} label="Progress" />
-          {count(progress.done)} of {count(progress.total)} rows, {progress.stage}
-          {progress.bytesPerSecond !== null && `, ${bytes(progress.bytesPerSecond)} a second`}
-        </p>
-      )}
       <dl class="figures large">
         <Figure name="Projects" value={<a href="/projects">{count(counts.projects)}</a>} />
         <Figure name="Chats" value={<a href="/">{count(counts.chats)}</a>} />
@@ -101,7 +80,7 @@ function Report({ now }: { now: Status }) {
       </dl>
       <Sources now={now} />
       <Issues now={now} />
-      <h2 class="section-title">Schedules, and what is shared</h2>
+      <h2>Schedules, and what is shared</h2>
       <p class="soft">
         {now.archives.nextRunAt === null
           ? 'No archive is scheduled. '
@@ -109,19 +88,13 @@ function Report({ now }: { now: Status }) {
         Nothing leaves this machine but what a <a href="/losses#hub">hub</a> was told to share. These settings stand in
         the file <code>config.json</code>.
       </p>
-      <h2 class="section-title">About</h2>
+      <h2>About</h2>
       <dl class="figures">
         <Figure name="Version" value={now.version} />
         <Figure name="Running for" value={duration(now.uptimeMs)} />
-        <Figure name="Memory" value={bytes(resources.rssBytes)} />
-        <Figure name="Processor" value={`${resources.cpuPercent.toFixed(1)}%`} />
-        <Figure name="Database" value={bytes(now.mirror.bytes)} />
-        <Figure
-          name="Rows read"
-          value={coverage.rows === 0 ? 'none yet' : percent((coverage.read + coverage.noise) / coverage.rows)}
-        />
+        <Figure name="Memory" value={bytes(now.resources.rssBytes)} />
       </dl>
-      <p class="soft break">
+      <p class="soft">
         Database: <code>{now.mirror.path}</code>
       </p>
     </>
@@ -132,22 +105,16 @@ function Issues({ now }: { now: Status }) {
   const all = Object.entries(now.issues)
   return (
     <section>
-      <h2 class="section-title">Could not be read</h2>
+      <h2>Could not be read</h2>
       {all.length === 0 && (
         <p class="soft">{isAllRead(now) ? 'Nothing: every row was read.' : 'Some of the sources above.'}</p>
       )}
-      <dl class="facts-wide">
-        {all.map(([reason, found]) => (
-          <div key={reason}>
-            <dt>
-              {count(found)} · {reason.replaceAll('-', ' ')}
-            </dt>
-            <dd class="soft">
-              {ISSUES[reason] ?? 'Run cursordex doctor in the terminal for the rows and what helps.'}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      {all.length > 0 && (
+        <p class="soft">
+          {all.map(([reason, found]) => `${count(found)} · ${reason.replaceAll('-', ' ')}`).join(', ')}.{' '}
+          <code>cursordex doctor</code> lists the rows and says what helps.
+        </p>
+      )}
     </section>
   )
 }
@@ -157,46 +124,37 @@ const sourceColumns: readonly Column<SourceStatus>[] = [
   { name: 'Kind', value: ({ kind }) => kind.replaceAll('-', ' '), className: 'nowrap' },
   {
     name: 'State',
-    value: ({ state }) => state,
-    show: ({ state }) => (
-      <span class={`tag ${state === 'ok' ? 'ok' : state === 'missing' ? '' : 'busy'}`}>{state}</span>
+    value: ({ state, detail }) => [state, ...(detail === null ? [] : [detail])].join(': '),
+    show: ({ state, detail }) => (
+      <>
+        <span class={`tag ${state === 'ok' ? 'ok' : state === 'missing' ? '' : 'busy'}`}>{state}</span>{' '}
+        {visible(detail ?? '')}
+      </>
     ),
-    className: 'nowrap',
-  },
-  { name: 'Rows', value: ({ rows }) => rows },
-  {
-    name: 'Last read',
-    value: ({ lastSyncAt }) => lastSyncAt ?? '',
-    show: ({ lastSyncAt }) => <When at={lastSyncAt} />,
-    className: 'nowrap',
-  },
-  {
-    name: 'Detail',
-    value: ({ detail }) => detail ?? '',
-    show: ({ detail }) => <span class="warn">{visible(detail ?? '')}</span>,
     className: 'text',
   },
+  { name: 'Rows', value: ({ rows }) => rows },
+  timeColumn('Last read', ({ lastSyncAt }) => lastSyncAt),
 ]
 
 /** Workspaces are many and alike: those that are well are counted. */
-function Sources({ now: { sources } }: { now: Status }) {
+function Sources({ now: { sources, excluded } }: { now: Status }) {
   const plain = sources.filter(({ kind, state }) => kind === 'workspace-items' && state === 'ok')
   return (
     <section>
       <div class="head">
-        <h2 class="section-title">What is read</h2>
+        <h2>What is read</h2>
         {sources.length > 0 && <CsvButton title="Sources" columns={sourceColumns} rows={sources} />}
       </div>
       {sources.length === 0 && <p class="soft">No storage of Cursor was found yet. cursordex keeps looking.</p>}
       {sources.length > 0 && (
-        <DataTable
-          caption="Sources"
-          columns={sourceColumns.filter(
-            ({ name }) => name !== 'Detail' || sources.some(({ detail }) => detail !== null),
-          )}
-          rows={sources.filter((each) => !plain.includes(each))}
-        />
+        <DataTable caption="Sources" columns={sourceColumns} rows={sources.filter((each) => !plain.includes(each))} />
       )}
+      <p class="soft">
+        {excluded.length === 0
+          ? 'No project is left out.'
+          : `Left out by exclude.projects of the settings: ${visible(excluded.join(', '))}.`}
+      </p>
       {plain.length > 0 && <p class="soft">And {count(plain.length)} workspaces, all of them well.</p>}
     </section>
   )

@@ -4,9 +4,8 @@ import { count, fileAddress, percent, plural } from '../lib/format.ts'
 import { useData, useTitle } from '../lib/hooks.ts'
 import { Figure, Notice, Shown } from '../lib/parts.tsx'
 import { addressWith } from '../search/asked.ts'
-import { Chart } from './chart.tsx'
-import { Hours } from './hours.tsx'
-import { bucketAt, chatsAddress, dayAt, type Range, RangePicker, readRange, undatedText } from './range.tsx'
+import { Chart, Hours } from './charts.tsx'
+import { bucketAt, chatsAddress, type Range, RangePicker, readRange, undatedText } from './range.tsx'
 import { Breakdown, type Column, CsvButton, DataTable } from './table.tsx'
 import '../styles/report.css'
 
@@ -66,7 +65,7 @@ function Report({ stats, url, range }: ReportProps) {
         <Figure name="Active days" value={count(totals.activeDays)} />
       </dl>
       <NotCharted stats={stats} />
-      <Activity stats={stats} url={url} range={range} />
+      <Activity stats={stats} range={range} />
       <Hours stats={stats} />
       <Breakdowns stats={stats} range={range} />
     </>
@@ -83,15 +82,11 @@ const NotCharted = ({ stats: { undated, outOfSeries, uncounted, from, to } }: { 
   </p>
 )
 
-function Activity({ stats, url, range }: ReportProps) {
-  const { route } = useLocation()
+function Activity({ stats, range }: Omit<ReportProps, 'url'>) {
   const title = `Messages by ${stats.bucket}`
+  const linkOf = (start: string): string => chatsAddress(range, bucketAt(start, stats.bucket))
   const columns: readonly Column<Stats['series'][number]>[] = [
-    {
-      name: stats.bucket,
-      value: ({ start }) => start,
-      link: ({ start }) => chatsAddress(range, bucketAt(start, stats.bucket)),
-    },
+    { name: stats.bucket, value: ({ start }) => start, link: ({ start }) => linkOf(start) },
     { name: 'Messages', value: ({ messages }) => messages },
     { name: 'Prompts', value: ({ userMessages }) => userMessages },
     { name: 'Tool calls', value: ({ toolCalls }) => toolCalls },
@@ -103,14 +98,13 @@ function Activity({ stats, url, range }: ReportProps) {
         title={title}
         dates={stats.series.map(({ start }) => start)}
         lines={[
-          { name: 'Messages', values: stats.series.map(({ messages }) => messages), colour: 'chart-1' },
-          { name: 'Prompts', values: stats.series.map(({ userMessages }) => userMessages), colour: 'chart-2' },
+          { name: 'Messages', values: stats.series.map(({ messages }) => messages) },
+          { name: 'Prompts', values: stats.series.map(({ userMessages }) => userMessages) },
         ]}
-        onPick={(index) => route(chatsAddress(range, bucketAt(stats.series[index]?.start ?? '', stats.bucket)))}
-        onRange={(from, to) => route(addressWith(url, { from: dayAt(from), to: dayAt(to + 86_400) }))}
+        linkOf={linkOf}
       />
       <details class="numbers">
-        <summary>Table of {plural(stats.series.length, stats.bucket)}</summary>
+        <summary class="soft">Table of {plural(stats.series.length, stats.bucket)}</summary>
         <CsvButton title={title} columns={columns} rows={stats.series} />
         <DataTable caption={title} columns={columns} rows={stats.series.toReversed()} />
       </details>
@@ -172,14 +166,6 @@ const Breakdowns = ({ stats, range }: { stats: Stats; range: Range }) => {
         ]}
         rows={stats.topFiles}
         note="The top 20 at most."
-      />
-      <Breakdown
-        title="Modes"
-        columns={[
-          { name: 'Mode', value: ({ name }) => name, link: leads('mode') },
-          { name: 'Chats', value: ({ chats }) => chats },
-        ]}
-        rows={stats.byMode}
       />
     </div>
   )

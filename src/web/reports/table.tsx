@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { csvText, type Cell } from '../../shared/csv.ts'
-import { messageOf, saveBlob } from '../lib/api.ts'
+import { saveBlob } from '../lib/acts.ts'
+import { messageOf } from '../lib/api.ts'
 import { count, cut, projectAddress, UNKNOWN, visible } from '../lib/format.ts'
 import { When } from '../lib/parts.tsx'
 import type { ProjectRef } from '../../api/answers/projects.ts'
@@ -84,13 +85,13 @@ export const DataTable = <Row,>({ caption, columns, rows }: TableProps<Row>) => 
 interface CsvProps<Row> {
   /** Names the button and the file. */
   readonly title: string
-  readonly columns?: readonly Column<Row>[]
+  readonly columns: readonly Column<Row>[]
   /** All rows, also those that are not on the screen. */
   readonly rows: readonly Row[] | (() => Promise<readonly Row[]>)
 }
 
 /** Saves a table as a CSV file. */
-export function CsvButton<Row>({ title, columns = [], rows }: CsvProps<Row>) {
+export function CsvButton<Row>({ title, columns, rows }: CsvProps<Row>) {
   const [failure, setFailure] = useState<string | null>(null)
   const save = async (): Promise<void> => {
     setFailure(null)
@@ -100,7 +101,7 @@ export function CsvButton<Row>({ title, columns = [], rows }: CsvProps<Row>) {
     saveBlob(new Blob([csv], { type: 'text/csv' }), `${title.toLowerCase().replaceAll(/\W+/g, '-')}.csv`)
   }
   return (
-    <span class="save">
+    <span>
       {failure !== null && (
         <span class="failed" role="alert">
           {failure}
@@ -136,14 +137,14 @@ export function Breakdown<Row>({ title, caption = title, columns, rows, note }: 
   return (
     <section>
       <div class="head">
-        <h2 class="section-title">{title}</h2>
+        <h2>{title}</h2>
         <CsvButton title={caption} columns={columns} rows={rows} />
       </div>
-      {note !== undefined && <p class="soft table-note">{note}</p>}
+      {note !== undefined && <p class="soft small">{note}</p>}
       <DataTable caption={caption} columns={columns} rows={rows.slice(0, ROWS_SHOWN)} />
       {rows.length > ROWS_SHOWN && (
         <details class="numbers">
-          <summary>
+          <summary class="soft">
             {count(Math.min(rows.length, ROWS_MAX) - ROWS_SHOWN)} more
             {rows.length > ROWS_MAX && '; the CSV file has all'}
           </summary>

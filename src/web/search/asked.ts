@@ -58,6 +58,12 @@ export const openedAddress = (
   return `/chats/${encodeURIComponent(id)}${address}${messageId === null ? '' : `#${encodeURIComponent(messageId)}`}`
 }
 
+/** The id of the chat that an address of the page shows; null for another place. */
+export function chatOpenAt(url: string): string | null {
+  const [, id] = /^\/chats\/([^?#]+)/.exec(url) ?? []
+  return id === undefined ? null : decodeURIComponent(id)
+}
+
 export const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, null]))
 
 export function toggled({ filters }: Asked, name: Filter, value: string): Changes {

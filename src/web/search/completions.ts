@@ -1,12 +1,13 @@
 import { fieldFilters } from '../../shared/filters.ts'
 import { useEffect, useState } from 'preact/hooks'
 import type { Suggestion } from '../../api/answers/search.ts'
+import { actsOn } from '../lib/acts.ts'
 import { api } from '../lib/api.ts'
 import { chatAddress } from '../lib/format.ts'
 import { FIELD_VALUES } from './asked.ts'
 
 export interface Completion {
-  readonly kind: Suggestion['kind'] | 'field' | 'go to'
+  readonly kind: Suggestion['kind'] | 'field' | 'go to' | 'do'
   readonly text: string
   readonly id: string
   /** The text of the search field after it was taken. */
@@ -15,6 +16,8 @@ export interface Completion {
   readonly isWhole: boolean
   /** Where it leads instead. */
   readonly address?: string
+  /** What it does instead. @returns what came of it, as a sentence */
+  readonly act?: () => Promise<string>
 }
 
 const FIELDS = [
@@ -33,11 +36,12 @@ const PLACES = [
   ['Safety: losses, archives, hub', '/losses'],
   ['Settings: theme, what is read', '/settings'],
 ] as const
+
 const PAUSE_MS = 120
 const MAX = 6
 
 /** Fields and values for what is typed. They come later than results and never delay them. */
-export function useCompletions(typed: string, isWanted: boolean): readonly Completion[] {
+export function useCompletions(typed: string, isWanted: boolean, chatId: string | null): readonly Completion[] {
   const [items, setItems] = useState<{ typed: string; list: readonly Completion[] }>({ typed: '', list: [] })
   useEffect(() => {
     if (!isWanted || typed.trim().length < 2) return undefined
@@ -48,7 +52,7 @@ export function useCompletions(typed: string, isWanted: boolean): readonly Compl
           setItems({
             typed,
             list: [
-              ...placesFor(typed),
+              ...namedBy(typed, chatId),
               ...fieldsFor(typed),
               ...answer.items.map((item) => completionOf(typed, item)),
             ].slice(0, MAX),
@@ -67,15 +71,24 @@ export function useCompletions(typed: string, isWanted: boolean): readonly Compl
 const lastWord = (typed: string): string => /\S*$/.exec(typed)?.[0] ?? ''
 const withLast = (typed: string, word: string): string => typed.slice(0, typed.length - lastWord(typed).length) + word
 
-const placesFor = (typed: string): Completion[] =>
-  PLACES.filter(([name]) => name.toLowerCase().includes(typed.trim().toLowerCase())).map(([text, address]) => ({
-    kind: 'go to',
-    text,
-    id: address,
-    query: '',
-    isWhole: true,
-    address,
-  }))
+/** Places and acts whose names have all that is typed. */
+function namedBy(typed: string, chatId: string | null): Completion[] {
+  const words = typed.toLowerCase().split(/\s+/)
+  const fits = ([name]: readonly [string, unknown]): boolean => words.every((word) => name.toLowerCase().includes(word))
+  const common = { query: '', isWhole: true }
+  return [
+    ...PLACES.filter(fits).map(([text, address]) => ({
+      ...common,
+      kind: 'go to' as const,
+      text,
+      id: address,
+      address,
+    })),
+    ...Object.entries(actsOn(chatId))
+      .filter(fits)
+      .map(([text, act]) => ({ ...common, kind: 'do' as const, text, id: text, act })),
+  ]
+}
 
 function fieldsFor(typed: string): Completion[] {
   const word = lastWord(typed).toLowerCase()

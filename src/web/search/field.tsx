@@ -1,7 +1,9 @@
 import { useLocation } from 'preact-iso'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { messageOf } from '../lib/api.ts'
 import { visible } from '../lib/format.ts'
-import { type Asked, FILTERS, isTyping, listAddress, readAsked, takeFilters, toggled } from './asked.ts'
+import { said } from '../lib/live.ts'
+import { type Asked, chatOpenAt, FILTERS, isTyping, listAddress, readAsked, takeFilters, toggled } from './asked.ts'
 import { type Completion, useCompletions } from './completions.ts'
 import { labelOf } from './menus.tsx'
 
@@ -45,15 +47,20 @@ function useTyped(asked: Asked) {
   return { typed, setTyped, go, type, open }
 }
 
+const say = (sentence: string): void => void (said.value = sentence)
+
 /** The field and, before it, the chosen filters as tokens. */
 export function SearchField() {
   const { url } = useLocation()
   const asked = readAsked(url)
   const input = useRef<HTMLInputElement>(null)
+  // Where one was before one typed: what is typed leaves an open chat, and what is done belongs to it.
+  const cameFrom = useRef(url)
+  if (!isTyping.peek()) cameFrom.current = url
   const { typed, setTyped, go, type, open } = useTyped(asked)
   const [isOpen, setOpen] = useState(false)
   const [chosen, setChosen] = useState(-1)
-  const completions = useCompletions(typed, isOpen)
+  const completions = useCompletions(typed, isOpen, chatOpenAt(cameFrom.current))
   const isShown = isOpen && completions.length > 0
   const tokens = FILTERS.flatMap((name) =>
     (asked.filters[name] ?? []).map((value) => ({
@@ -65,6 +72,12 @@ export function SearchField() {
     setOpen(!completion.isWhole)
     setChosen(-1)
     if (completion.address !== undefined) return open(completion.address)
+    if (completion.act !== undefined) {
+      open(cameFrom.current)
+      said.value = `${completion.text}…`
+      completion.act().then(say, (error: unknown) => say(messageOf(error)))
+      return
+    }
     setTyped(completion.query)
     input.current?.focus()
     if (completion.isWhole) go(completion.query, true)
@@ -118,9 +131,7 @@ export function SearchField() {
         onKeyDown={onKeyDown}
         onBlur={() => setOpen(false)}
       />
-      <kbd class="field-key" aria-hidden="true">
-        /
-      </kbd>
+      <kbd aria-hidden="true">/</kbd>
       <Completions items={isShown ? completions : []} chosen={chosen} take={take} />
     </form>
   )

@@ -2,11 +2,11 @@ import { useLocation } from 'preact-iso'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { atLeast, count, plural } from '../lib/format.ts'
 import { useKeys, useLive, useTitle } from '../lib/hooks.ts'
-import { Loading } from '../lib/parts.tsx'
-import { type Asked, hasFilters, readAsked } from './asked.ts'
+import { Failure, Loading } from '../lib/parts.tsx'
+import { type Asked, chatOpenAt, readAsked } from './asked.ts'
 import { SearchField } from './field.tsx'
 import { Menus } from './menus.tsx'
-import { Away, ListFailure, Nothing, Suggestions } from './notes.tsx'
+import { Nothing, Suggestions } from './notes.tsx'
 import { heightOf, Row, type RowItem, rowsOf } from './rows.tsx'
 import { type Found, isHit, isListing, OFFSET_MAX, useFound } from './use-found.ts'
 
@@ -24,9 +24,9 @@ export function ChatList() {
   const list = useFound(asked, place)
   const { found, isCurrent, isLoading, error } = list
   useTitle(isHome ? asked.q : null)
-  useLive(['chat'], () => isListing(asked) && list.reload(), 1500)
+  useLive('chat', () => isListing(asked) && list.reload(), 1500)
   const scroller = useRef<HTMLDivElement>(null)
-  const openId = isHome ? null : decodeURIComponent(path.slice('/chats/'.length))
+  const openId = chatOpenAt(path)
   const machines = found?.items.some((item) => (isHit(item) ? item.chat : item).machine !== null) === true
   return (
     <div
@@ -44,8 +44,7 @@ export function ChatList() {
         <Summary found={found} asked={asked} isCurrent={isCurrent} />
       </div>
       <div ref={scroller} class="list-body">
-        {asked.q === '' && !hasFilters(asked) && <Away />}
-        {error !== null && <ListFailure error={error} retry={list.reload} />}
+        {error !== null && <Failure error={error} retry={list.reload} />}
         {found === null && error === null && <Loading what="chats" />}
         {found !== null && (error === null || isCurrent) && (
           <>
@@ -177,7 +176,7 @@ function Rows({ found, asked, scroller, openId, place, loadMore }: RowsProps) {
         })}
       </ol>
       {!found.isEnd && found.answer !== null && found.items.length > OFFSET_MAX && (
-        <p class="soft list-note">
+        <p class="soft">
           These are the first {count(found.items.length)} chats. More words or a filter show the others.
         </p>
       )}

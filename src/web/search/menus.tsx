@@ -81,7 +81,7 @@ export function Menus({ asked, hasMachines }: { asked: Asked; hasMachines: boole
 
 const Choice = (given: { words: string; isChosen: boolean; address: string; found?: string }) => (
   <li>
-    <a class="choice" href={given.address} aria-current={given.isChosen ? 'true' : undefined}>
+    <a class="spread choice" href={given.address} aria-current={given.isChosen ? 'true' : undefined}>
       <span>{given.words}</span>
       {given.found !== undefined && <span class="soft">{given.found}</span>}
     </a>
@@ -170,7 +170,7 @@ function Dates({ asked }: { asked: Asked }) {
 }
 
 export const DayField = ({ name, date, set }: { name: string; date: string | null; set: (date: string) => void }) => (
-  <label class="day-field">
+  <label class="spread">
     {name} <input type="date" value={shiftedDay(date, 0)} onChange={(event) => set(event.currentTarget.value)} />
   </label>
 )

@@ -1,10 +1,7 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { SearchAnswer, SearchSuggestion } from '../../api/answers/search.ts'
-import { ApiError } from '../lib/api.ts'
 import { atLeast, plural } from '../lib/format.ts'
-import { useData } from '../lib/hooks.ts'
 import { status } from '../lib/live.ts'
-import { Failure, Notice } from '../lib/parts.tsx'
+import { Notice } from '../lib/parts.tsx'
 import { type Asked, hasFilters, listAddress, NO_FILTERS } from './asked.ts'
 
 // What stands above the rows, or in their place.
@@ -52,14 +49,6 @@ function SuggestionLink({ one, url }: { one: SearchSuggestion; url: string }) {
   )
 }
 
-const SEEN = 'cursordex-seen'
-
-/** When this page was last looked at; a visit on the same hour is the same visit. */
-function lastVisit(): string | null {
-  const stored = localStorage.getItem(SEEN)
-  return stored !== null && !Number.isNaN(Date.parse(stored)) ? stored : null
-}
-
 function NoChats() {
   const state = status.value?.state
   if (state === 'indexing' || state === 'starting') {
@@ -79,35 +68,6 @@ function NoChats() {
   )
 }
 
-/** What happened since the last visit. */
-export function Away() {
-  const [since] = useState(lastVisit)
-  const losses = useData('/api/losses', { query: { from: since, limit: 1 } })
-  const failed = status.value?.archives.failed ?? []
-  useEffect(() => {
-    const save = (): void => localStorage.setItem(SEEN, new Date().toISOString())
-    addEventListener('pagehide', save)
-    return () => removeEventListener('pagehide', save)
-  }, [])
-  const lost = losses.data?.total ?? 0
-  if (lost === 0 && failed.length === 0) return null
-  return (
-    <section class="away" aria-label="While you were away">
-      {lost > 0 && (
-        <p>
-          Cursor deleted <a href="/losses">{plural(lost, 'message or chat', 'messages and chats')}</a>
-          {since === null ? '.' : ' since your last visit.'} They are still here.
-        </p>
-      )}
-      {failed.map(({ job, error }) => (
-        <p key={job} class="warn">
-          The archive <b>{job}</b> failed: {error} <a href="/archives">Archives</a>
-        </p>
-      ))}
-    </section>
-  )
-}
-
 /** Why nothing is listed, and what would help. */
 export function Nothing({ answer, asked, url }: { answer: SearchAnswer | null; asked: Asked; url: string }) {
   if (answer === null && !hasFilters(asked)) return <NoChats />
@@ -115,26 +75,14 @@ export function Nothing({ answer, asked, url }: { answer: SearchAnswer | null; a
   return (
     <Notice title="Nothing found">
       <p>
-        No chat contains <b class="quoted">{asked.q === '' ? 'this selection' : asked.q}</b>. Fewer or other words may
-        help: words are found by their parts, and <code>conn*</code> finds beginnings.
+        No chat contains <b>{asked.q === '' ? 'this selection' : asked.q}</b>. Fewer or other words may help: words are
+        found by their parts, and <code>conn*</code> finds beginnings.
       </p>
       {hasFilters(asked) && (
         <p>
           <a href={listAddress(url, NO_FILTERS)}>Search without the filters</a>
         </p>
       )}
-    </Notice>
-  )
-}
-
-export function ListFailure({ error, retry }: { error: unknown; retry: () => void }) {
-  if (!(error instanceof ApiError) || error.code !== 'deadline') return <Failure error={error} retry={retry} />
-  return (
-    <Notice title="The search ran out of time">
-      <p>It found nothing before its deadline. Rarer words, a project or a date make it faster.</p>
-      <button type="button" onClick={retry}>
-        Try again
-      </button>
     </Notice>
   )
 }

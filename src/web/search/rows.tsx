@@ -23,7 +23,8 @@ export function rowsOf({ items, answer, isEnd }: Found, { sort }: Asked): readon
   let heading = ''
   items.forEach((item, at) => {
     if (isHit(item)) {
-      rows.push({ kind: 'hit', key: item.chat.id, id: item.chat.id, at, hit: item })
+      // By its place: what the next letter finds comes into the same rows, and none of them moves.
+      rows.push({ kind: 'hit', key: `hit ${at}`, id: item.chat.id, at, hit: item })
       return
     }
     const words = isByDay ? dayHeading(item.lastActivityAt) : ''
@@ -34,10 +35,10 @@ export function rowsOf({ items, answer, isEnd }: Found, { sort }: Asked): readon
   const related = isEnd ? (answer?.related ?? []) : []
   if (related.length > 0) {
     const words = items.length === 0 ? 'Closest chats' : 'Also close, without some of the words'
-    rows.push({ kind: 'heading', key: 'related', id: null, at: -1, words })
+    rows.push({ kind: 'heading', key: `related ${items.length}`, id: null, at: -1, words })
   }
   related.forEach((hit, index) =>
-    rows.push({ kind: 'hit', key: `${hit.chat.id} related`, id: hit.chat.id, at: items.length + index, hit }),
+    rows.push({ kind: 'hit', key: `related ${items.length} ${index}`, id: hit.chat.id, at: items.length + index, hit }),
   )
   return rows
 }
@@ -122,16 +123,9 @@ function hitRow(hit: SearchHit | RelatedChat, url: string, at: number): RowParts
   ]
 }
 
-const PARTS: Readonly<Record<string, string>> = {
-  text: '',
-  code: 'code',
-  tool: 'tool call',
-}
-
 function whereOf({ part, toolName, message, chat }: SearchHit): string {
   const who = message.role === 'user' ? visible(chat.machine?.user ?? 'You') : 'Agent'
-  const where = part === 'tool' && toolName !== null ? visible(toolName) : (PARTS[part] ?? part)
-  return where === '' ? who : `${who} · ${where}`
+  return part === 'text' ? who : `${who} · ${part === 'tool' ? visible(toolName ?? 'tool call') : part}`
 }
 
 /** Prose on one line, without the signs of Markdown. Marks of a snippet stay. */

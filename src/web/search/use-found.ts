@@ -1,8 +1,8 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Chat } from '../../api/answers/chats.ts'
 import type { SearchAnswer, SearchHit } from '../../api/answers/search.ts'
-import { api, isAbort, type QueryOf, token } from '../lib/api.ts'
-import { connections } from '../lib/live.ts'
+import { api, type QueryOf } from '../lib/api.ts'
+import { keep, useLoader, useServer } from '../lib/hooks.ts'
 import { type Asked, askedWhileTyping, isTyping } from './asked.ts'
 
 /** Chats that were found: a list of all chats, or the hits of a search. */
@@ -69,16 +69,6 @@ function requestOf(asked: Asked): Request {
 
 /** What was found before, by its request: Back shows it at once, and is asked for again meanwhile. */
 const kept = new Map<string, Found>()
-const KEPT_MAX = 30
-
-function keep(found: Found): Found {
-  kept.delete(found.key)
-  kept.set(found.key, found)
-  const [oldest] = kept.keys()
-  if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest)
-  return found
-}
-
 const FIRST = 20
 
 /** @param place in the list that is wanted at first, such as that of the open chat */
@@ -86,19 +76,13 @@ export function useFound(asked: Asked, place: number) {
   const request = requestOf(asked)
   const { key } = request
   const [state, setFound] = useState<Found | null>(null)
-  const [error, setError] = useState<unknown>(null)
-  const [isLoading, setLoading] = useState(true)
   const [round, setRound] = useState(0)
-  const running = useRef<AbortController | null>(null)
+  const { error, isLoading, load, isBusy } = useLoader()
   // What is known of the address is shown in the same frame.
   const found = kept.get(key) ?? state
-  const load = async (limit: number, offset: number): Promise<void> => {
-    running.current?.abort()
-    const controller = new AbortController()
-    running.current = controller
-    setLoading(true)
-    try {
-      const page = await request.ask(limit, offset, controller.signal)
+  const loadPage = (limit: number, offset: number): Promise<void> =>
+    load(async (signal) => {
+      const page = await request.ask(limit, offset, signal)
       const old = kept.get(key)
       // A chat that is written meanwhile may move to another page.
       const fresh = new Set(page.items.map((item) => chatOf(item).id))
@@ -109,21 +93,13 @@ export function useFound(asked: Asked, place: number) {
       const items = offset > 0 ? [...(others ?? []), ...page.items] : [...page.items, ...(isLast ? [] : (others ?? []))]
       const answer = offset === 0 ? page.answer : (old?.answer ?? null)
       const isEnd = isLast || (answer === null && items.length >= page.total)
-      setFound(keep({ ...page, key, items, answer, isEnd, scrollTop: old?.scrollTop ?? null }))
-      setError(null)
-    } catch (caught) {
-      if (!isAbort(caught)) setError(caught)
-    }
-    if (running.current !== controller) return
-    running.current = null
-    setLoading(false)
-  }
+      setFound(keep(kept, key, { ...page, key, items, answer, isEnd, scrollTop: old?.scrollTop ?? null }))
+    })
   // Not `useEffect`: it waits for the next frame before the request is sent.
   useLayoutEffect(() => {
     const wanted = Math.max(FIRST, place + FIRST, kept.get(key)?.items.length ?? 0)
-    void load(Math.min(LIMIT_MAX, wanted), 0)
-    return () => running.current?.abort()
-  }, [key, round, Math.max(1, connections.value), token.value])
+    void loadPage(Math.min(LIMIT_MAX, wanted), 0)
+  }, [key, round, useServer()])
   return {
     found,
     error,
@@ -133,7 +109,7 @@ export function useFound(asked: Asked, place: number) {
     reload: () => setRound((old) => old + 1),
     loadMore: () => {
       const offset = found?.items.length ?? 0
-      if (running.current === null && found?.key === key && offset <= OFFSET_MAX) void load(request.step, offset)
+      if (!isBusy() && found?.key === key && offset <= OFFSET_MAX) void loadPage(request.step, offset)
     },
   }
 }

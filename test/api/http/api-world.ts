@@ -52,6 +52,7 @@ export class ApiWorld {
       version: '1.2.3',
       startedAt: '2026-03-01T11:00:00.000Z',
       timeZone: 'UTC',
+      excluded: [],
       heartbeatMs: 20,
       access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
       mirror: () => indexer.mirror,

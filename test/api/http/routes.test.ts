@@ -60,6 +60,7 @@ describe('the answer of each route', () => {
       },
       lagMs: null,
       archives: { running: null, atWork: null, lastRunAt: null, nextRunAt: null, failed: [] },
+      excluded: ['client-work'],
     })
   })
 

@@ -55,6 +55,7 @@ export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
   const app = createApp({
     version: '1.2.3',
     timeZone: 'UTC',
+    excluded: ['client-work'],
     heartbeatMs: 20,
     page: samplePage,
     access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },

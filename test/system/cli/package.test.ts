@@ -60,7 +60,7 @@ test('the package is small, and has no source maps, tests or sources', () => {
   const odd = packed.files.filter(({ path }) => /\.map$|^(src|test|scripts|\.)/.test(path))
   expect(odd).toEqual([])
   const licences = readFileSync(join(installed, 'dist', 'THIRD-PARTY-LICENSES.txt'), 'utf8')
-  for (const name of ['hono', 'minisearch', 'node-cron', 'preact', 'uplot'])
+  for (const name of ['hono', 'minisearch', 'node-cron', 'preact'])
     expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'))
 })
 
