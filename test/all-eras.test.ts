@@ -8,6 +8,7 @@ import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
 import {
   eraListed,
   eraOutput,
+  eraPlan,
   eraWorktree,
   globalEras,
   heldByWorkspaces,
@@ -198,6 +199,18 @@ test('a chat in a working tree belongs to the repository', async () => {
   expect(rootOf(eraWorktree.id)).toBe(eraWorktree.rootUri)
   const { items } = await daemon.get<List<{ chat: { id: string } }>>('/api/search?q=worktree:x1y')
   expect(items.map(({ chat }) => chat.id)).toEqual([eraWorktree.id])
+})
+
+test('a plan’s file is a document of its chat, after the call that wrote it, with its later words and todos', async () => {
+  const messages = await messagesOf(eraPlan.id)
+  const [document] = messages.flatMap(({ parts }) => (parts[0]?.kind === 'plan' ? [parts] : []))
+  expect(document).toEqual([
+    { kind: 'plan', title: 'Glaze kiln', path: join(cursorHome, 'plans', eraPlan.file), text: eraPlan.texts[2] },
+    { kind: 'todo', items: [{ id: 't0', content: 'Fire it', status: 'completed' }] },
+  ])
+  expect(messages.map(({ parts }) => parts[0]?.text)).toEqual(eraPlan.texts)
+  const { items } = await daemon.get<List<{ chat: { id: string } }>>('/api/search?q=in%3Aplan%20cobalt')
+  expect(items.map(({ chat }) => chat.id)).toEqual([eraPlan.id])
 })
 
 test('a chat that only a list names is listed on request, as what it is, and found by its title', async () => {

@@ -10,6 +10,7 @@ import {
   workspacesFolder,
 } from './sources/items/index.ts'
 import { agentBlobsSource, pastedTextSource } from './sources/named-blobs/agent-blobs.ts'
+import { plansSource } from './sources/plans/index.ts'
 import { trackingSource } from './sources/tracking/index.ts'
 import { absentTranscripts, nursery, transcriptSources } from './sources/transcripts/index.ts'
 
@@ -63,6 +64,8 @@ const formats: readonly StoreFormat[] = [
     nurseries: ({ homes }) => homes.map(nursery),
     absent: ({ homes }) => homes.flatMap(absentTranscripts),
   },
+  // It contains no chats either: its documents belong to chats of all others.
+  inHomes('plans', plansSource),
 ]
 
 /** Every store that exists now. Workspaces come and go, so this is called again from time to time. */

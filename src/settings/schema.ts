@@ -12,6 +12,7 @@ const sourceKinds = [
   'transcripts',
   'cli-store',
   'tracking',
+  'plans',
   'archive',
 ] as const
 export type SourceKind = (typeof sourceKinds)[number]

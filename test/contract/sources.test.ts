@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Role } from '../../src/model/message.ts'
 import { cliFolder, CliStore, encodeState, headers, type CursorHome, type Store } from '../helpers/cursor.ts'
@@ -18,7 +18,16 @@ import {
 import { agentProjects, headerListOf30, headerTableOf319, type GlobalEra } from '../helpers/eras/global-items.ts'
 import { eraOutputs, rowEras, writeNoise } from '../helpers/eras/global-rows.ts'
 import { TrackingStore } from '../helpers/eras/tracking.ts'
-import { line, lines, query, said, trust, writeOutput, writeTranscript } from '../helpers/eras/transcripts.ts'
+import {
+  line,
+  lines,
+  query,
+  said,
+  trust,
+  writeOutput,
+  writePlan,
+  writeTranscript,
+} from '../helpers/eras/transcripts.ts'
 import { describeSource, type ExpectedChat, type SourceCase } from './source-contract.ts'
 
 const composerKv: SourceCase = {
@@ -345,5 +354,38 @@ const tracking: SourceCase = {
   },
 }
 
-const formats = [composerKv, agentBlobs, globalItems, globalTabs, workspaceItems, transcripts, cli, tracking]
+/** They are documents of a chat of the command line, which has no other place for them. */
+const plans: SourceCase = {
+  name: 'the files of plans',
+  write(home) {
+    const wrote = (name: string, plan: string) => call(name, 'CreatePlan', { name, plan })
+    tell(
+      cliStore(home, 'a'),
+      user('plan an appletree'),
+      assistant(wrote('Hedge', 'a peartree'), wrote('Fence', 'none')),
+    )
+    closeAll()
+    writePlan(cursorHome(home), 'hedge_0a1b2c3d.plan.md', 'Hedge', 'a quincetree', { 'a figtree': 'pending' })
+    writePlan(cursorHome(home), 'fence_0a1b2c3d.plan.md', "'Fence'", 'a plumtree')
+    writePlan(cursorHome(home), 'pond_0a1b2c3d.plan.md', 'Pond', 'of no known chat')
+    const words = ['in:text appletree', 'in:tool peartree', 'in:plan quincetree', 'in:plan plumtree', 'figtree']
+    return [
+      {
+        id: 'a',
+        words,
+        messages: [{ role: 'user' }, {}, { parts: [{ title: 'Fence' }] }, { parts: [{ title: 'Hedge' }, {}] }],
+      },
+    ]
+  },
+  change(home) {
+    writePlan(cursorHome(home), 'hedge_0a1b2c3d.plan.md', 'Hedge', 'a quincetree by the cherrytree')
+    rmSync(join(cursorHome(home), 'plans', 'fence_0a1b2c3d.plan.md'))
+    return { come: ['in:plan cherrytree'], gone: ['in:plan plumtree'] }
+  },
+  spoil(home) {
+    writeFileSync(join(cursorHome(home), 'plans', 'hedge_0a1b2c3d.plan.md'), '')
+  },
+}
+
+const formats = [composerKv, agentBlobs, globalItems, globalTabs, workspaceItems, transcripts, cli, tracking, plans]
 for (const format of formats) describeSource(format)

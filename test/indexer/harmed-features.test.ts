@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Page } from '../../src/api/answers/common.ts'
 import { CursorHome, headers } from '../helpers/cursor.ts'
-import { call, line, lines, query, said, writeTranscript } from '../helpers/eras/transcripts.ts'
+import { call, line, lines, query, said, writePlan, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { World } from '../helpers/world.ts'
 
 let root: string
@@ -73,3 +73,28 @@ test.each([
   home.close()
   expect(await readNeighbours(kind)).toEqual(allRead)
 })
+
+type Plan = readonly [name: string, text: string, todos?: Record<string, string>]
+const harmedPlans: readonly (readonly [string, (harm: string) => Plan])[] = [
+  ['name', (harm) => [harm, 'what to do']],
+  ['text', (harm) => ['Kiln', `---\n${harm}\n---`]],
+  ['todo', (harm) => ['Kiln', 'what to do', { [harm]: harm }]],
+]
+test.each(harmedPlans)(
+  'a plan’s file whose %s is harmed is at most one issue, and everything else is read',
+  async (kind, told) => {
+    const cursorHome = join(home.root, '.cursor')
+    for (const [at, harm] of harms.entries()) {
+      const prompt = (word: string) => line('user', said(query(`${kind}${word}`)))
+      const wrote = line('assistant', call('CreatePlan', { name: 'Kiln', plan: `kiln_${at}.plan.md` }))
+      writeTranscript(
+        cursorHome,
+        'empty-window',
+        `${kind}-${at}.jsonl`,
+        lines(prompt('before'), wrote, prompt('after')),
+      )
+      writePlan(cursorHome, `kiln_${at}.plan.md`, ...told(JSON.stringify(harm)))
+    }
+    expect(await readNeighbours(kind)).toEqual(allRead)
+  },
+)

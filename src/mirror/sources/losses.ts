@@ -3,6 +3,7 @@ import type { Loss } from '../../model/chat.ts'
 import type { MessageColumns } from '../write/messages.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
+import { isDocument } from '../threads/documents.ts'
 import { splitTextKeys } from '../write/pack-message.ts'
 
 /** Cursor deletes a chat in several writes. Messages lost within this time before the chat count as part of its loss. */
@@ -63,7 +64,7 @@ function lossesOf(chat: ChatLoss, before: ReadonlyMap<string, number>): Readonly
 
 /** A chat that never had a message cannot be lost. */
 function isChatLost(chat: ChatLoss): boolean {
-  const { messages } = chat
+  const messages = chat.messages.filter((message) => !isDocument(message))
   if (chat.isLive || chat.deletedAtMs === null || messages.some(({ is_live }) => is_live === 1)) return false
   const known = messages.filter(({ is_orphan }) => is_orphan !== 2)
   if (known.some((message) => !chat.isRemembered(message))) return true

@@ -4,6 +4,7 @@ import type { ChatTime, Outline, OutlineEntry } from '../../model/thread.ts'
 import type { SourceRanks } from '../sources/sources.ts'
 import type { NextMessage, Place, SaidMessage } from '../write/messages.ts'
 import { splitTextKeys } from '../write/pack-message.ts'
+import { isDocument, withDocuments } from './documents.ts'
 
 /** All that the sources say of a chat, without the texts of its messages. */
 export interface ChatSayings {
@@ -34,10 +35,11 @@ export interface Assembled {
  */
 export function assemble(chat: ChatSayings): Assembled {
   const { messages, ranks, chatTime } = chat
-  const best = bestSource(messages, ranks)
+  const said = messages.filter(({ columns }) => !isDocument(columns))
+  const best = bestSource(said.length === 0 ? messages : said, ranks)
   if (best === null) return { placed: [], best, outline: null, thread: [] }
   const { chosen, repeated } = chooseById(chat, best)
-  const outline = completedOrder(chat, best)
+  const outline = withDocuments(completedOrder(chat, best), messages)
   const named = new Set(outline?.map(({ id }) => id))
   // All archives of a chat count as one source, even if different mirrors made them.
   const isPlacedByOrder = ({ columns: { source, id } }: NextMessage): boolean =>
@@ -48,7 +50,7 @@ export function assemble(chat: ChatSayings): Assembled {
     .toSorted((a, b) => ranks.compare(a.columns.source, b.columns.source))
   const copies = findCopies(placedByOrder, foreign)
   const fresh = foreign.filter((message) => !copies.has(message))
-  const joins = ({ columns }: NextMessage): boolean => outline === null && hasTime(columns)
+  const joins = ({ columns }: NextMessage): boolean => outline === null && (hasTime(columns) || isDocument(columns))
   const thread = [...placedByOrder, ...fresh.filter(joins)]
   // Orphans of other sources are indexed unless the thread has the same content.
   const contents = new Set(placedByOrder.map(({ columns }) => columns.content_hash))

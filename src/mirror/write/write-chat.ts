@@ -4,6 +4,7 @@ import { dropChat, dropSayings } from '../purge/drop-chat.ts'
 import { enterLosses } from '../sources/losses.ts'
 import { prepared } from '../sql.ts'
 import { DURATION } from '../sum-tables.ts'
+import { IS_DOCUMENT } from '../threads/documents.ts'
 import { type TrackedFacts, readTracked } from '../usage/tracked.ts'
 import { type Change, type ChatFacts, type ChatChange, childrenOf, tellsFacts } from '../../model/change.ts'
 import type { MessageColumns } from './messages.ts'
@@ -216,7 +217,7 @@ select
   coalesce(sum(tool_calls) filter (where is_orphan = 0), 0) as tool_call_count,
   ${DURATION} as duration_ms,
   coalesce(sum(octets) filter (where is_orphan <> 2), 0) as octets,
-  count(*) filter (where is_live = 1 and not exists (
+  count(*) filter (where is_live = 1 and not ${IS_DOCUMENT} and not exists (
     select 1 from outlines where outlines.chat = messages.chat and outlines.source = messages.source and own_row <> 'none'
   )) as liveWithoutRow,
   min(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as firstAt,

@@ -2,7 +2,7 @@ import { type CursorHome, headers } from '../cursor.ts'
 import { cliEras } from './cli-store.ts'
 import { globalEras as allGlobalEras, headerTableOf39, putHeader } from './global-items.ts'
 import { eraOutputs, rowEras, writeForks, writeNoise } from './global-rows.ts'
-import { line, lines, query, said, transcriptEras, writeOutput, writeTranscript } from './transcripts.ts'
+import { line, lines, query, said, transcriptEras, writeOutput, writePlan, writeTranscript } from './transcripts.ts'
 import { writeTrackingEra } from './tracking.ts'
 import { eraPrompts, workspaceEras } from './workspace-items.ts'
 
@@ -17,6 +17,13 @@ export const eraWorktree = {
   id: 'era-worktree',
   rootUri: 'file:///home/ada/.cursor/worktrees/kiln',
   worktree: { name: 'x1y', path: '/home/ada/.cursor/worktrees/kiln/x1y' },
+}
+
+/** A plan whose file was edited after the call that wrote it, in the global store; the call names no file. */
+export const eraPlan = {
+  id: 'era-plan',
+  file: 'glaze_kiln_0a1b2c3d.plan.md',
+  texts: ['Plan the glazing', 'Planned.', 'What to do first\n\n# Glaze\nTwice, with cobalt.', 'Now glaze'],
 }
 
 /** A transcript whose call reads a long output from a file. */
@@ -56,6 +63,13 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
   })
   store.message(eraWorktree.id, 'm', { type: 1, text: 'Try another glaze' })
   putHeader(store.db, { composerId: eraListed.id, createdAt: 1_780_000_000_000, value: { name: eraListed.title } })
+  store.chat(eraPlan.id, { fullConversationHeadersOnly: headers(['p1', 'p2', 'p3']) })
+  store.message(eraPlan.id, 'p1', { type: 1, text: eraPlan.texts[0] })
+  const params = JSON.stringify({ name: 'Glaze kiln', overview: 'What to do first', plan: '# Glaze\nOnce.' })
+  const toolFormerData = { name: 'create_plan', toolCallId: 'c', status: 'completed', params, result: '{"ok":"Done"}' }
+  store.message(eraPlan.id, 'p2', { type: 2, text: eraPlan.texts[1], toolFormerData })
+  store.message(eraPlan.id, 'p3', { type: 1, text: eraPlan.texts[3] })
+  writePlan(cursorHome, eraPlan.file, 'Glaze kiln', '# Glaze\nTwice, with cobalt.', { 'Fire it': 'completed' })
   const path = writeOutput(cursorHome, 'empty-window', '0a1b.txt', eraOutput.text)
   const reads = line('assistant', { type: 'tool_use', name: 'Read', input: { path } })
   const reading = lines(line('user', said(query('Read the kiln log'))), reads)

@@ -105,3 +105,19 @@ export function writeOutput(home: string, slug: string, name: string, text: stri
   writeFileSync(join(folder, name), text)
   return join(folder, name)
 }
+
+/** Writes a plan's file as Cursor does. @param todos their states, by content */
+export function writePlan(
+  home: string,
+  file: string,
+  name: string,
+  body: string,
+  todos: Record<string, string> = {},
+): void {
+  const listed = Object.entries(todos).map(
+    ([content, status], at) => `  - id: t${at}\n    content: ${content}\n    status: ${status}\n`,
+  )
+  const matter = `name: ${name}\noverview: What to do first\ntodos:${listed.length === 0 ? ' []' : ''}\n${listed.join('')}isProject: false\n`
+  mkdirSync(join(home, 'plans'), { recursive: true })
+  writeFileSync(join(home, 'plans', file), `---\n${matter}---\n\n${body}\n`)
+}

@@ -1,0 +1,168 @@
+import { hash as digest } from 'node:crypto'
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import type { Mirror } from '../../../mirror/open.ts'
+import * as held from '../../../mirror/sources/sources.ts'
+import { documentId, listPlanners, type Planner } from '../../../mirror/threads/documents.ts'
+import { isOwn } from '../../../mirror/write/chat-columns.ts'
+import { listLiveMessages } from '../../../mirror/write/messages.ts'
+import { packMessage, parseParts } from '../../../mirror/write/pack-message.ts'
+import { listRowChats, writeChange } from '../../../mirror/write/write.ts'
+import { type ChatChange, emptyChange, type RowState } from '../../../model/change.ts'
+import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import { identityOf, listEntries, readPlainFile } from '../../open-safely/cursor-file.ts'
+import { judgeMissing, ofFolder, read, skipped, type PassRequest, type Source } from '../../source.ts'
+import { plainMessage } from '../records/model-messages.ts'
+import { decodePlan } from './decode.ts'
+
+/** It has no chats, only documents of chats that other sources have. */
+const RANK = 5
+/** The largest of 77 seen plans has 60 KB. */
+const FILE_BYTES_MAX = 1024 * 1024
+/** So many files are read and written together. */
+const STEP_FILES = 50
+/** Cursor may write the chat some time after the plan. An older plan is looked at again at the next start. */
+const YOUNG_MS = 600_000
+const AGAIN_MS = 30_000
+const LAST_KEY = '\u{10ffff}'
+
+interface PlanFile {
+  /** Its name in the folder. */
+  readonly key: string
+  readonly octets: number
+  readonly changedAtMs: number
+  /** Equal as long as the file is unchanged. */
+  readonly stamp: number
+}
+
+/**
+ * The plans in one of Cursor's home folders. A plan is a document of the chat whose call wrote it; a plan of no known chat is
+ * not mirrored, because nobody knows whose project it is.
+ * @param folder such as `~/.cursor/plans`
+ */
+export function plansSource(folder: string): Source {
+  return {
+    ...ofFolder({ kind: 'plans', decoder: 1, folder, rank: RANK }),
+    signature: () => listPlans(folder)?.signature ?? null,
+    async pass(mirror, num, request) {
+      const listing = listPlans(folder)
+      if (listing === null) return { kind: 'closed', state: 'missing', detail: null }
+      const { files, identity, signature } = listing
+      const rows = new Map(held.listHeldRows(mirror, num, '', LAST_KEY).map((row) => [row.key, row]))
+      const isLone = ({ key }: Pick<PlanFile, 'key'>): boolean => listRowChats(mirror, num, key).length === 0
+      const skip = skipped(mirror, num, request, signature)
+      if (skip !== null && !files.some(isLone)) return skip
+      const isDue = (file: PlanFile): boolean =>
+        request.depth === 'values' || rows.get(file.key)?.rowid !== file.stamp || isLone(file)
+      const due = files.filter(isDue)
+      const planners = due.length === 0 ? [] : listPlanners(mirror)
+      for (let at = 0; at < due.length; at += STEP_FILES)
+        await writeFiles(mirror, num, request, { folder, files: due.slice(at, at + STEP_FILES), planners })
+      const names = new Set(files.map(({ key }) => key))
+      const missing = [...rows.values()].filter(({ key }) => !names.has(key))
+      const backKeys = [...rows.values()].flatMap(({ key, missedAtMs }) =>
+        missedAtMs !== null && names.has(key) ? key : [],
+      )
+      const goneKeys = [...judgeMissing(mirror, num, { missing, backKeys }, request)]
+      const vanished = goneKeys.flatMap((key) =>
+        listRowChats(mirror, num, key).map((id) => changeOf(id, { vanished: [documentId(key)] })),
+      )
+      const position = { identity, signature, watermark: null, watermarkKey: null }
+      const gone = { ...emptyChange, chats: vanished, goneKeys, position, source: num, nowMs: request.now() }
+      await request.turn({ outcome: writeChange(mirror, gone) })
+      held.saveCounts(mirror, num, { totalRows: files.length, nullKeys: 0 }, request.now())
+      const isYoung = files.some((file) => isLone(file) && file.changedAtMs > request.now() - YOUNG_MS)
+      return isYoung ? { isRead: true, again: [{ depth: 'tail', inMs: AGAIN_MS }] } : read
+    },
+  }
+}
+
+/** The plans in their folder, from `stat` alone; null if there is no such folder. Links are skipped. */
+function listPlans(folder: string) {
+  const stat = lstatSync(folder, { bigint: true, throwIfNoEntry: false })
+  if (stat?.isDirectory() !== true) return null
+  const files = listEntries(folder).flatMap((entry): PlanFile[] => {
+    if (!entry.isFile() || !/.\.plan\.md$/i.test(entry.name)) return []
+    const own = lstatSync(join(folder, entry.name), { bigint: true, throwIfNoEntry: false })
+    if (own?.isFile() !== true) return []
+    const state = `${entry.name}\0${own.dev}:${own.ino}:${own.size}:${own.mtimeNs}:${own.ctimeNs}`
+    return [{ key: entry.name, octets: Number(own.size), changedAtMs: Number(own.mtimeMs), stamp: crc32(state) }]
+  })
+  const identity = identityOf(stat)
+  const lines = files.map(({ key, stamp }) => `${key}\0${stamp}`)
+  return { files, identity, signature: digest('sha256', [identity, ...lines].join('\n')) }
+}
+
+const changeOf = (id: ChatId, said: Partial<ChatChange>): ChatChange => ({
+  id,
+  ownRow: { kind: 'unread' },
+  messages: [],
+  vanished: [],
+  ...said,
+})
+
+interface Portion {
+  readonly folder: string
+  readonly files: readonly PlanFile[]
+  readonly planners: readonly Planner[]
+}
+
+async function writeFiles(mirror: Mirror, num: number, request: PassRequest, { folder, files, planners }: Portion) {
+  const rows: RowState[] = []
+  const issues: { readonly key: string; readonly octets: number; readonly reason: IssueReason }[] = []
+  const chats: ChatChange[] = []
+  let bytesRead = 0
+  for (const { key, octets, stamp } of files) {
+    const path = join(folder, key)
+    const file = readPlainFile(path, FILE_BYTES_MAX)
+    const bytes = file.kind === 'bytes' ? file.bytes : null
+    bytesRead += bytes?.length ?? 0
+    const { name, parts } = decodePlan(bytes?.toString('utf8') ?? '', path)
+    if (parts.length === 0) {
+      // An empty file is being written: the mirror keeps what it has.
+      const reason = file.kind === 'bytes' ? 'null-value' : file.kind === 'too-large' ? file.kind : 'unreadable-page'
+      issues.push({ key, octets, reason })
+      rows.push({ key, rowid: stamp, octets, checksum: null })
+      continue
+    }
+    const place = findPlace(mirror, num, planners, { key, name })
+    rows.push({ key, rowid: stamp, octets, checksum: null, chatIds: place === null ? [] : [place.chatId] })
+    if (place === null) continue
+    const told = { id: documentId(key), alias: place.after, role: 'assistant' as const, sentAtMs: null, parts, octets }
+    chats.push(changeOf(place.chatId, { messages: [packMessage({ ...plainMessage, ...told, isEmbedded: false })] }))
+  }
+  const outcome = writeChange(mirror, { ...emptyChange, rows, issues, chats, source: num, nowMs: request.now() })
+  await request.turn({ bytesRead, outcome })
+}
+
+interface DocumentPlace {
+  readonly chatId: ChatId
+  readonly after: MessageId | null
+}
+
+/**
+ * The chat of a plan, and the message that the document follows: the call that names the file, else the one that wrote a plan
+ * of this name. If several chats did, nobody knows which one it was. Once found, a plan stays with its chat.
+ */
+function findPlace(
+  mirror: Mirror,
+  num: number,
+  planners: readonly Planner[],
+  { key, name }: { readonly key: string; readonly name: string | null },
+): DocumentPlace | null {
+  const naming = planners.filter(({ parts }) => parts.includes(JSON.stringify(key).slice(1, -1)))
+  const writes = ({ parts }: Planner): boolean =>
+    parseParts(parts).some((part) => part.kind === 'plan' && part.title === name)
+  const found = naming.length > 0 ? naming : name === null ? [] : planners.filter(writes)
+  const before = listRowChats(mirror, num, key).find((id) => isOwn(mirror, id))
+  if (before !== undefined) {
+    const document = listLiveMessages(mirror, before, num).find(({ id }) => id === documentId(key))
+    const after = found.find(({ chatId }) => chatId === before)?.id ?? document?.alias ?? null
+    return { chatId: before, after }
+  }
+  const [first] = found
+  const isOnly = first !== undefined && found.every(({ chatId }) => chatId === first.chatId)
+  return isOnly ? { chatId: first.chatId, after: asMessageId(first.id) } : null
+}
