@@ -38,7 +38,7 @@ from cursordex.chats group by project order by project
 const GRANTS = `select role::text, project, push from cursordex.grants order by role, project`
 
 /** What this role sees of the hub. */
-export const describeHub = async (hub: Hub): Promise<HubDescription> => ({
+export const describeHub = async (hub: Hub): Promise<Omit<HubDescription, 'waiting'>> => ({
   role: (await readHub(hub)).role,
   machines: await hub.rows<HubDescription['machines'][number]>(MACHINES),
   projects: await hub.rows<HubDescription['projects'][number]>(PROJECTS),

@@ -15,6 +15,8 @@ export interface PushOrder {
   readonly machine: OwnMachine
   /** Names, ids, paths or names at the hub. `*` is all. */
   readonly projects: readonly string[]
+  /** True if a person named them now, false if the settings do. */
+  readonly isNamed: boolean
   readonly isRedacted: boolean
   readonly isDryRun: boolean
 }
@@ -46,7 +48,9 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
   const { isBound, projects: allowed } = await readRights(hub)
   const mayPush = ({ hubName }: Wanted): boolean => !isBound || allowed.includes('*') || allowed.includes(hubName)
   const held = await readHeld(hub, machine.uuid)
-  const wanted = named.filter(mayPush)
+  const mustWait = (chat: Wanted): boolean => !order.isNamed && waits(chat, held)
+  const wanted = named.filter((chat) => mayPush(chat) && !mustWait(chat))
+  const waiting = named.filter((chat) => mayPush(chat) && mustWait(chat))
   const refused = named.filter((chat) => !mayPush(chat))
   if (refused.length > 0 && wanted.length === 0) {
     throw notAllowed(role, [...new Set(refused.map(({ hubName }) => hubName))])
@@ -66,6 +70,7 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
         const { message, hint } = notAllowed(role, [hubName])
         return { id, why: `${message} ${hint}` }
       }),
+      ...waiting.map(({ id, hubName }) => ({ id, why: waitsFor(hubName) })),
       ...sent.leftOut,
     ],
     removed,
@@ -73,6 +78,24 @@ export async function* push(hub: Hub, db: Mirror, order: PushOrder): AsyncGenera
     purgesUpTo: isDryRun ? null : (queue.at(-1)?.num ?? null),
   }
 }
+
+/** Whoever named the project did not know that the chat belongs to it, unless the hub has it there. */
+const waits = ({ id, hubName, isFound }: Wanted, held: ReadonlyMap<string, string>): boolean =>
+  isFound === 1 && held.get(id)?.startsWith(`${hubName}\t`) !== true
+
+/** How many chats of the projects in the settings wait for a push by hand. */
+export async function countWaiting(
+  hub: Hub,
+  db: Mirror,
+  { uuid, projects }: { readonly uuid: string; readonly projects: readonly string[] },
+): Promise<number> {
+  const { role } = await readHub(hub)
+  const held = await readHeld(hub, uuid)
+  return listWanted(db, role, projects).filter((chat) => waits(chat, held)).length
+}
+
+const waitsFor = (hubName: string): string =>
+  `It came to its project by a working tree, the name of a folder or a merge. Send it with: cursordex hub push --project '${hubName}'`
 
 function listWanted(db: Mirror, role: string, projects: readonly string[]): readonly Wanted[] {
   return listPushable(db).flatMap((chat) => {

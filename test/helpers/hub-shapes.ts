@@ -15,6 +15,7 @@ export const hubShapes: HubActs = {
     error: null,
     hub: {
       role: 'ada',
+      waiting: 2,
       machines: [
         {
           uuid: '3583dfc8ecc3d67e249b25030bb458b0',

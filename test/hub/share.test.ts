@@ -297,12 +297,18 @@ test('a hub and a mirror of the version before go on as the same machine', async
   expect(await machinesAtHub()).toHaveLength(1)
 })
 
-test('a chat that came to a project by a merge is sent with it', async () => {
+test('a chat that came to a project by a merge is sent by hand first, and then by the schedule', async () => {
   const ada = world.machine('ada')
-  const sharing = ada.sharing({ push: { projects: ['shop'], redact: false, schedule: '*/10 * * * *' } })
+  const push = { projects: ['shop'], redact: false, schedule: '*/10 * * * *' }
+  const sharing = () => ada.sharing({ push })
   await say(ada, 'before', ['in the old folder'], { project: '/old/store' })
   await say(ada, 'after', ['in the new folder'], { project: '/new/shop' })
-  expect(await sharing.push()).toMatchObject({ pushed: 1, leftOut: [] })
+  expect(await sharing().push()).toMatchObject({ pushed: 1, leftOut: [] })
   await ada.writer.act('merge', { uri: 'file:///old/store', target: 'file:///new/shop' })
-  expect(await sharing.push()).toMatchObject({ pushed: 1, leftOut: [] })
+  expect(await sharing().push()).toMatchObject({ pushed: 0, leftOut: [{ id: 'before' }] })
+  expect((await sharing().state()).hub?.waiting).toBe(1)
+  expect(await sharing().push({ projects: ['shop'] })).toMatchObject({ pushed: 1, leftOut: [] })
+  expect((await sharing().state()).hub?.waiting).toBe(0)
+  await say(ada, 'before', ['in the old folder', 'and an answer'], { project: '/old/store' })
+  expect(await sharing().push()).toMatchObject({ pushed: 1, leftOut: [] })
 })

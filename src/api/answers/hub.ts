@@ -40,6 +40,10 @@ export const hubAnswer = z.object({
     z.nullable(
       z.object({
         role: s.text,
+        waiting: s.says(
+          s.count,
+          'Chats of the projects in hub.push that came to them by a working tree, a folder’s name or a merge. They wait for a push by hand.',
+        ),
         machines: z.array(
           z.object({
             uuid: s.text,

@@ -91,10 +91,14 @@ const textOf = (lines: readonly string[]): string => `${printable(lines.join('\n
 function stateText(state: HubState, screen: Screen): string {
   if (state.url === null) return 'No hub is set. Set hub.url; see docs/hub.md.\n'
   const when = (at: string | null): string => (at === null ? 'never' : timeText(at, screen))
+  const { waiting = 0 } = state.hub ?? {}
   const head = textOf([
     `${state.url} as ${state.hub?.role ?? '?'}, this machine is ${state.machine}`,
     `last push ${when(state.lastPushAt)}, last pull ${when(state.lastPullAt)}`,
     ...(state.purgesWaiting === 0 ? [] : [`${countText(state.purgesWaiting, 'purge')} the hub does not know yet`]),
+    ...(waiting === 0
+      ? []
+      : [`${countText(waiting, 'chat')} to be sent by hand: found by a working tree, the name of a folder or a merge`]),
     ...state.damaged.map(({ machine, chats }) => {
       const { name, user } = state.hub?.machines.find(({ uuid }) => uuid === machine) ?? { name: machine, user: '?' }
       return `${countText(chats, 'chat')} of ${user}/${name} cannot be read: damaged or too large at the hub`

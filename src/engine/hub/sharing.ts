@@ -41,7 +41,7 @@ export class Sharing implements HubActs {
 
   async push({ projects = null, isDryRun = false }: Partial<HubPushRequest> = {}): Promise<HubPushed> {
     const named = someOf('push', projects ?? this.#settings.push.projects)
-    return this.#inTurn('push', () => this.#push(named, isDryRun))
+    return this.#inTurn('push', () => this.#push(named, projects !== null, isDryRun))
   }
 
   async pull(projects: readonly string[] | null = null): Promise<HubPulled> {
@@ -52,7 +52,7 @@ export class Sharing implements HubActs {
   /** Tells the hub of purges that it does not know yet. Does nothing if there are none, or no hub. */
   async sendPurges(): Promise<void> {
     if (this.#settings.url === null || listQueue(this.#world.mirror()).length === 0) return
-    await this.#inTurn('push', () => this.#push([], false))
+    await this.#inTurn('push', () => this.#push([], false, false))
   }
 
   async state(): Promise<HubState> {
@@ -71,19 +71,20 @@ export class Sharing implements HubActs {
     }
     if (url === null || this.#atWork !== null) return known
     try {
-      return { ...known, hub: await this.#world.executor.run('hub-describe', { url }) }
+      const order = { url, uuid: this.#machine.uuid, projects: this.#settings.push.projects }
+      return { ...known, hub: await this.#world.executor.run('hub-describe', order) }
     } catch (error) {
       if (!(error instanceof UserError) || !error.code.startsWith('hub-')) throw error
       return { ...known, error: { code: error.code, detail: `${error.message} ${error.hint}` } }
     }
   }
 
-  async #push(projects: readonly string[], isDryRun: boolean): Promise<HubPushed> {
+  async #push(projects: readonly string[], isNamed: boolean, isDryRun: boolean): Promise<HubPushed> {
     const { push, machine: label } = this.#settings
     const before = this.#machine
     await this.#meet(!isDryRun)
     const machine = { ...this.#machine, label }
-    const order = { url: this.#url, machine, projects, isRedacted: push.redact, isDryRun }
+    const order = { url: this.#url, machine, projects, isNamed, isRedacted: push.redact, isDryRun }
     const { purgesUpTo, ...result } = await this.#world.executor.run('hub-push', order, ({ done, total }) =>
       this.#report('push', done, total),
     )

@@ -3,7 +3,7 @@ import { describeHub } from '../../hub/administer.ts'
 import { openHub, type Hub } from '../../hub/client.ts'
 import { meet } from '../../hub/meet.ts'
 import { pullPart } from '../../hub/pull.ts'
-import { push } from '../../hub/push.ts'
+import { countWaiting, push } from '../../hub/push.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { realSurroundings } from '../../settings.ts'
 import { driven, type JobContext } from './jobs.ts'
@@ -24,7 +24,10 @@ export const hubMeetJob = atHub(async (hub, db, order: Parameters<typeof meet>[3
   const histories = new Histories(realSurroundings().env)
   return meet(hub, db, histories, order).finally(() => histories.close())
 })
-export const hubDescribeJob = atHub((hub) => describeHub(hub))
+export const hubDescribeJob = atHub(async (hub, db, order: Parameters<typeof countWaiting>[2]) => ({
+  ...(await describeHub(hub)),
+  waiting: await countWaiting(hub, db, order),
+}))
 export const hubPushJob = atHub((hub, db, order: Parameters<typeof push>[2], context) =>
   driven(push(hub, db, order), context),
 )

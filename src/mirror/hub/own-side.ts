@@ -67,9 +67,14 @@ export const nameProject = (db: Mirror, uri: string, name: string): void => void
 /** A project as JSON, as a `Root`. */
 export const ROOT = `json_object('uri', projects.uri, 'path', projects.path, 'name', projects.name, 'remote',
   json(iif(remote_kind is null, null, json_object('kind', remote_kind, 'host', coalesce(remote_host, '')))))`
+/** A chat of a project into which others were merged, unless what decides names this project itself. */
+const IS_MERGED = `
+c.project in (select belongs_to from projects where belongs_how = 'merged') and not exists (
+  select 1 from evidence where chat_id = c.id and method = c.project_source and project = c.project
+)`
 const LIST_PUSHABLE = `
 select c.num, c.id, c.revision, c.project_source as method,
-  iif(projects.num is null, 'null', ${ROOT}) as rootJson,
+  c.worktree is not null or c.project_source = 'folder-name' or ${IS_MERGED} as isFound, iif(projects.num is null, 'null', ${ROOT}) as rootJson,
   hub_names.name as hubName
 from chats c left join projects on projects.num = c.project left join hub_names on hub_names.uri = projects.uri
 where c.machine is null and not ${isListedOnly('c')}
@@ -80,6 +85,8 @@ export interface PushableChat {
   readonly num: number
   readonly id: string
   readonly revision: number
+  /** 1 if its project is that of its working tree's repository, has the name of its transcripts' folder, or was merged. */
+  readonly isFound: 0 | 1
   /** How its project was found. Null, like the next two, if it has none. */
   readonly method: string | null
   readonly root: Root | null
