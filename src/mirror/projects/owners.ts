@@ -28,6 +28,8 @@ export function projectNum(db: Mirror, root: Root): number {
 /** How it is known to which project another one belongs: the working tree names it, or it was found by its name. */
 const NAMED = 'named'
 const FOUND = 'found'
+/** It is another spelling of the same folder on Windows. */
+const SPELT = 'spelt'
 /** A person said so. It counts before all others. */
 const MERGED = 'merged'
 
@@ -40,7 +42,12 @@ where num = @num and num <> @owner and (belongs_to is not @owner or belongs_how 
 `
 const unsettled = new WeakSet<Mirror>()
 
-function noteOwner(db: Mirror, num: number, owner: number, how: typeof NAMED | typeof FOUND | typeof MERGED): void {
+function noteOwner(
+  db: Mirror,
+  num: number,
+  owner: number,
+  how: typeof NAMED | typeof FOUND | typeof SPELT | typeof MERGED,
+): void {
   if (prepared(db, NOTE_OWNER).run({ num, owner, how }).changes > 0) unsettled.add(db)
 }
 
@@ -78,7 +85,7 @@ export function ownerOf(db: Mirror, project: number): { readonly owner: number; 
     // A repository was merged into a working tree of its own.
     if (passed.has(owner) && row.how === MERGED) return { owner: row.owner, worktree: null }
     passed.add(owner)
-    if (!GROUP.test(row.uri) && row.how !== MERGED) worktree ??= owner
+    if (!GROUP.test(row.uri) && row.how !== SPELT && row.how !== MERGED) worktree ??= owner
     owner = row.owner
   }
   return { owner, worktree }
@@ -149,11 +156,28 @@ export function settleOwners(db: Mirror, isAll: boolean): ChatId[] {
     if (owner === null) prepared(db, FORGET_OWNER).run(num)
     else noteOwner(db, num, owner, FOUND)
   }
+  const spelt = new Map<string, Known[]>()
+  for (const each of all.filter(isOfWindows)) {
+    const key = each.uri.toLowerCase()
+    spelt.set(key, [...(spelt.get(key) ?? []), each])
+  }
+  for (const alike of spelt.values()) {
+    const isFirst = (a: Known, b: Known): boolean =>
+      (a.how === MERGED) === (b.how === MERGED) ? a.uri < b.uri : a.how === MERGED
+    const [first, ...others] = alike.toSorted((a, b) => (isFirst(a, b) ? -1 : 1))
+    // Also if another spelling was the first one until now.
+    if (first !== undefined && first.how === SPELT) prepared(db, FORGET_OWNER).run(first.num)
+    for (const { num, how } of others)
+      if (how !== NAMED && how !== FOUND && first !== undefined) noteOwner(db, num, first.num, SPELT)
+  }
   unsettled.delete(db)
   return prepared<ChatId>(db, LIST_CHATS)
     .pluck()
     .all(JSON.stringify([...groups.map(({ num }) => num), ...undone]))
 }
+
+/** Windows does not distinguish case in paths. Which spelling counts must not depend on the order of reading. */
+const isOfWindows = ({ uri }: Known): boolean => /^file:\/\/\/[a-z]:/.test(uri)
 
 /** Whether a folder is on the machine of a folder of working trees, and is none itself. */
 const isBeside = (uri: string, group: string): boolean =>

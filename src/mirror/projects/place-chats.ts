@@ -188,13 +188,21 @@ export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[]
 const slugOf = (path: string): string =>
   (/^[a-z]-|^[a-z]:/i.test(path) ? path.toLowerCase() : path).replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')
 
-/** The known roots by Cursor's names for them; null for a name that could be that of several projects. */
+/**
+ * The known roots by Cursor's names for them; null for a name that could be that of several projects. Roots on this machine
+ * count before others.
+ */
 function rootsBySlug(db: Mirror, rows: readonly RootRow[]): ReadonlyMap<string, number | null> {
   const found = new Map<string, number | null>()
-  for (const { num, path } of rows) {
-    const before = found.get(slugOf(path))
-    const isOther = before !== undefined && (before === null || ownerOf(db, before).owner !== ownerOf(db, num).owner)
-    found.set(slugOf(path), isOther ? null : num)
+  for (const isLocal of [true, false]) {
+    const taken = new Set(found.keys())
+    for (const { num, uri, path } of rows) {
+      const slug = slugOf(path)
+      if (uri.startsWith('file:') !== isLocal || taken.has(slug) || slug === '') continue
+      const before = found.get(slug)
+      const isOther = before !== undefined && (before === null || ownerOf(db, before).owner !== ownerOf(db, num).owner)
+      found.set(slug, isOther ? null : num)
+    }
   }
   return found
 }
