@@ -241,9 +241,6 @@ test.runIf(canMount)('a read-only data folder was reported as a bug in cursordex
   await place.run(['sync'])
   for (const command of ['serve', 'status']) {
     const run = readOnlyShell(place.dataDir, [process.execPath, cursordexBin, command, ...place.flags])
-    expect([run.status, run.stderr]).toEqual([
-      1,
-      expect.stringMatching(/cannot be used \(EROFS\)\.\nCheck its folder/),
-    ])
+    expect([run.status, run.stderr]).toEqual([1, expect.stringMatching(/cannot be used \(EROFS\)\.\nCheck its folder/)])
   }
 })
