@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startDaemon, type Daemon, type DaemonContext } from '../daemon/main.ts'
 import { UserError } from '../model/user-error.ts'
 import type { Settings } from '../settings.ts'
-import { findDaemon, isWell } from './client/client.ts'
+import { findDaemon } from './client/client.ts'
 
 const STOP_WITHIN_MS = 1900
 
@@ -32,9 +32,7 @@ export async function serveForever(settings: Settings, context: DaemonContext, c
   })
   companion?.setUp()
   const start = (): Promise<Daemon> => startDaemon(settings, context)
-  const daemon = await startWhenFree(settings.dataDir, start, () => isStopping).catch(async (error: unknown) => {
-    throw await withAddress(error, settings)
-  })
+  const daemon = await startWhenFree(settings.dataDir, start, () => isStopping)
   if (daemon === null) return
   let exitCode = 0
   try {
@@ -69,17 +67,6 @@ async function startWhenFree(
     }
   }
   return null
-}
-
-/** Adds the address that answers, if another daemon has the folder or the port. */
-async function withAddress(error: unknown, { dataDir, http: { host, port } }: Settings): Promise<unknown> {
-  if (!(error instanceof UserError)) return error
-  const taken = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-  const isTaken = error.code === 'port-taken' && (await isWell(taken))
-  const url = isTaken ? taken : error.code === 'already-running' ? (await findDaemon(dataDir))?.url : undefined
-  if (url === undefined) return error
-  const { code, message, hint, exitCode } = error
-  return new UserError(code, `${message} A daemon answers at ${url}.`, hint, { exitCode, cause: error })
 }
 
 /**

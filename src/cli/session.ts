@@ -1,18 +1,10 @@
 import { existsSync } from 'node:fs'
-import { CommanderError, type Command } from 'commander'
+import type { Command } from 'commander'
 import { UserError } from '../model/user-error.ts'
 import { demoSettings, loadSettings, demoLink, type Flags, type Settings, type Surroundings } from '../settings.ts'
 import { printable, printableJson, printableLine } from '../text/printable.ts'
-import { RESTART, type Answers, type OpenAnswers } from './client/answers.ts'
-import {
-  PipeClosed,
-  printTo,
-  screenOf,
-  statusLine,
-  type Output,
-  type Screen,
-  type StatusLine,
-} from './terminal/screen.ts'
+import type { Answers, OpenAnswers } from './client/answers.ts'
+import { printTo, screenOf, statusLine, type Output, type Screen, type StatusLine } from './terminal/screen.ts'
 import { asTyped, ofDemo } from './commands.ts'
 import { addExamples, asksDemo, inputOf, refuseEmpty, wantsJson } from './input/options.ts'
 import type { Pager } from './terminal/pager.ts'
@@ -133,22 +125,12 @@ export class Session {
     const answers = await this.#world.openAnswers(settings, note)
     try {
       await question(answers)
-    } catch (error) {
-      throw this.#explained(error, answers)
     } finally {
       // Also after an error: something that was not found may be among the missing data.
       const missing = answers.missing?.() ?? null
       if (missing !== null) await this.note(`${printableLine(missing)}\n`)
       await answers.close()
     }
-  }
-
-  /** An answer of another version may have another shape. */
-  #explained(error: unknown, { daemon }: Answers): unknown {
-    const isExpected = [UserError, PipeClosed, CommanderError].some((kind) => error instanceof kind)
-    if (isExpected || daemon === null || daemon.version === null || daemon.version === this.version) return error
-    const text = `The daemon has version ${daemon.version}, and this command, which has ${this.version}, does not understand its answer.`
-    return new UserError('unexpected-answer', text, RESTART, { cause: error })
   }
 }
 

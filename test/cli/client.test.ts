@@ -19,8 +19,10 @@ const json = (response: ServerResponse, status: number, body: unknown) => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
+const startedAt = '2026-01-01T00:00:00.000Z'
+
 const healthy = (request: IncomingMessage, response: ServerResponse, body: unknown, status = 200) =>
-  request.url === '/api/health' ? json(response, 200, { status: 'ok', version: '1' }) : json(response, status, body)
+  request.url === '/api/health' ? json(response, 200, { status: 'ok', startedAt }) : json(response, status, body)
 
 function urlOf(): string {
   const address = server.address()
@@ -47,7 +49,7 @@ beforeEach(async () => {
     server.listen(0, '127.0.0.1', resolve)
   })
   answer = (request, response) => healthy(request, response, { here: true })
-  writeDaemonFile({ pid: process.pid, url: urlOf(), startedAt: '2026-01-01T00:00:00.000Z', version: '1' })
+  writeDaemonFile({ pid: process.pid, url: urlOf(), startedAt, version: '1' })
 })
 
 afterEach(async () => {
@@ -206,7 +208,7 @@ test('an error without a problem document is shown by its status', async () => {
 
 test('a daemon that breaks off is reported as an error, not as a bug', async () => {
   answer = (request, response) => {
-    if (request.url === '/api/health') return json(response, 200, { status: 'ok' })
+    if (request.url === '/api/health') return json(response, 200, { status: 'ok', startedAt })
     response.writeHead(200, { 'content-length': '100' }).write('{')
     response.destroy()
   }
@@ -257,7 +259,7 @@ test('a text arrives completely, and the request has its parameters and the toke
   writeFileSync(join(dataDir, 'token'), 'sesame', { mode: 0o600 })
   const long = '漢'.repeat(100_000)
   answer = (request, response) => {
-    if (request.url === '/api/health') json(response, 200, { status: 'ok' })
+    if (request.url === '/api/health') json(response, 200, { status: 'ok', startedAt })
     else response.end(long)
   }
   expect(await textOf('a b')).toBe(long)
@@ -268,7 +270,7 @@ test('a text that fails or breaks off is an error', async () => {
   answer = (request, response) => healthy(request, response, { detail: 'No chat has this id.', code: 'none' }, 404)
   await expect(textOf('none')).rejects.toMatchObject({ code: 'none', message: 'No chat has this id.' })
   answer = (request, response) => {
-    if (request.url === '/api/health') return json(response, 200, { status: 'ok' })
+    if (request.url === '/api/health') return json(response, 200, { status: 'ok', startedAt })
     response.write('half')
     setImmediate(() => response.destroy())
   }
@@ -277,7 +279,7 @@ test('a text that fails or breaks off is an error', async () => {
 
 test('an answer that is not JSON is not taken for one of cursordex', async () => {
   answer = (request, response) => {
-    if (request.url === '/api/health') return json(response, 200, { status: 'ok' })
+    if (request.url === '/api/health') return json(response, 200, { status: 'ok', startedAt })
     response.end('<h1>Router</h1>')
   }
   const answers = await daemonAnswers(dataDir)

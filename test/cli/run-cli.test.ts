@@ -87,12 +87,6 @@ test('a list that is longer than the terminal goes through the pager', async () 
   expect([await paged(24), await paged(40)]).toEqual([31, 0])
 })
 
-test('a daemon of another version, whose answer is not understood, is named with its remedy', async () => {
-  const { exitCode, err } = await run(['status'], () => ({ sources: 5 }), { version: '9.9.9' })
-  expect(exitCode).toBe(1)
-  expect(err).toMatch(/version 1\.2\.3.*9\.9\.9.*\n.*cursordex service restart/)
-})
-
 describe('serve', () => {
   test.each([[['serve']], [[]]])('%j runs the daemon with the settings of the flags', async (argv) => {
     const { exitCode, served } = await run([...argv, '--port', '0', '--auth'])

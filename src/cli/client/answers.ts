@@ -27,7 +27,7 @@ export interface Answers extends Client<ApiRoutes> {
 export type OpenAnswers = (settings: Settings, note: (text: string) => void) => Promise<Answers>
 
 /** What to do with a daemon that may have another version than this command. */
-export const RESTART = 'Restart it: cursordex service restart, or stop it and start it again.'
+const RESTART = 'Restart it: cursordex service restart, or stop it and start it again.'
 
 /** The client of what an exchange of requests reaches. */
 export const answersOver = (exchange: Send): Client<ApiRoutes> =>

@@ -85,19 +85,15 @@ function daemonLost(url: string, cause: unknown): UserError {
 /** The header by which a daemon requires its token. */
 const TOKEN_REQUIRED = 'Bearer realm="cursordex"'
 
-/**
- * Whether the wanted daemon answers, and not another program or another daemon.
- * @param startedAt when it started. Older versions do not report it
- */
-export async function isWell(url: string, startedAt?: string): Promise<boolean> {
+/** Whether the daemon that started then answers, and not another program or another daemon. */
+async function isWell(url: string, startedAt: string | undefined): Promise<boolean> {
   try {
     // The token is not sent, because another program may use the port by now.
     const response = await open(url, '/api/health', { signal: AbortSignal.timeout(HEALTH_WITHIN_MS) })
     // The token is only sent to a program that requires it as a daemon does.
     if (response.status === 401) return response.headers.get('www-authenticate') === TOKEN_REQUIRED
     const health = fieldsOf(jsonOf(await response.text()))
-    if (response.status !== 200 || health['status'] !== 'ok') return false
-    return startedAt === undefined || (health['startedAt'] ?? startedAt) === startedAt
+    return response.status === 200 && health['status'] === 'ok' && health['startedAt'] === startedAt
   } catch (error) {
     if (!(error instanceof UserError)) throw error
     return false

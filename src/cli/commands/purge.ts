@@ -58,11 +58,10 @@ async function purge(command: Command, session: Session): Promise<void> {
     await session.printAnswer(command, report, (done) => renderPurge(done, session.screen))
     const { found, unread, unknownChats } = report
     if (unread.length > 0 || (found ?? []).length > 0) {
-      throw new UserError(
-        'purge-left',
-        'What is listed above contains the purged text, or could not be read and may contain something of it.',
-        'Make it readable, or remove it. If Cursor has a project or folder of that name, remove it there. Then purge again.',
-      )
+      const text =
+        'What is listed above contains the purged text, or could not be read and may contain something of it.'
+      const remedy = 'Make it readable, or remove it. If Cursor has a project or folder of that name, remove it there.'
+      throw new UserError('purge-left', text, `${remedy} Then purge again.`)
     }
     if (unknownChats.length === 0) return
     const hint = 'A purge needs the whole id, so that it removes nothing else. See it with: cursordex chats --json'

@@ -174,7 +174,6 @@ test('a second daemon on the folder ends with exit code 3 and a sentence, and th
   const second = await place.run(['serve'])
   expect(second).toMatchObject({ exitCode: 3, stdout: '' })
   expect(second.stderr).toMatch(/^Another cursordex uses the data folder .*\.\n.*--data-dir\.\n$/)
-  expect(second.stderr).toContain(`A daemon answers at ${url}.`)
   expect(place.readDaemonFile()).toEqual(content)
   expect(await getJson<Found>(url, `/api/search?q=${wordOf(0, 1)}`)).toMatchObject({ total: 1 })
 })

@@ -1,3 +1,4 @@
+import table from './step-tools.json' with { type: 'json' }
 import type { JsonRecord } from './json.ts'
 import { bytesIn, messageIn, numberAt, readWire, textIn, type WireField } from './wire.ts'
 
@@ -11,50 +12,11 @@ interface Tool {
   readonly output: Shape
 }
 
-const tool = (name: string, args: Shape = {}, output: Shape = {}): Tool => ({ name, args, output })
-
-const path: Shape = { path: [1] }
-const todo: Shape = { id: [1], content: [2], status: [3, 'number'] }
-const shellOutput: Shape = { exitCode: [3, 'number'], stdout: [5], stderr: [6] }
-const lintedFile: Shape = { path: [1], lints: [2, 'list', { message: [2], source: [3] }] }
-const question: Shape = { id: [1], prompt: [2], options: [3, 'list', { id: [1], label: [2] }] }
-const answer: Shape = { question: [1], chosen: [2, 'texts'], text: [3] }
-
 /**
  * By the number of the field that holds the call. The numbers, and those of the fields, are from a published description of
  * Cursor's messages; the ones for shell, glob, grep, read, edit, web search and web fetch were seen in stores.
  */
-const tools: ReadonlyMap<number, Tool> = new Map([
-  [1, tool('shell', { command: [1], working_directory: [2], description: [15] }, shellOutput)],
-  [3, tool('delete', path)],
-  [4, tool('glob', { folder: [1], pattern: [2] }, { files: [3, 'texts'] })],
-  [5, tool('grep', { pattern: [1], path: [2], glob: [3], mode: [4] })],
-  [8, tool('read', path, { content: [1] })],
-  [9, tool('update_todos', { todos: [1, 'list', todo] })],
-  [10, tool('read_todos', {}, { todos: [1, 'list', todo] })],
-  [12, tool('edit', { path: [1], content: [6] }, { path: [1], diff: [5], message: [8], before: [6], after: [7] })],
-  [13, tool('ls', path)],
-  [14, tool('read_lints', { paths: [1, 'texts'] }, { files: [1, 'list', lintedFile] })],
-  [16, tool('semantic_search', { query: [1], folders: [2, 'texts'], explanation: [3] }, { text: [1], code: [2] })],
-  [17, tool('create_plan', { name: [4], overview: [3], plan: [1], todos: [2, 'list', todo] })],
-  [18, tool('web_search', { query: [1] }, { results: [1, 'list', { title: [1], url: [2], text: [3] }] })],
-  [19, tool('task', { description: [1], prompt: [2], model: [4], resume: [5] }, { result: [5] })],
-  [21, tool('read_mcp_resource', { server: [1], uri: [2] }, { text: [5] })],
-  [23, tool('ask_question', { title: [1], questions: [2, 'list', question] }, { answers: [1, 'list', answer] })],
-  [24, tool('fetch', { url: [1] }, { content: [2] })],
-  [25, tool('switch_mode', { mode: [1], explanation: [2] })],
-  [28, tool('generate_image', { description: [1], path: [2] }, path)],
-  [37, tool('web_fetch', { url: [1] }, { markdown: [2] })],
-  [61, tool('read', path, { output: [1] })],
-  [62, tool('bash', { command: [1] }, { output: [1] })],
-  [63, tool('edit', { ...path, edits: [2, 'list', { old_string: [1], new_string: [2] }] }, { diff: [2] })],
-  [64, tool('write', { ...path, content: [2] }, { output: [1] })],
-  [65, tool('grep', { pattern: [1] }, { output: [1] })],
-  [66, tool('find', { pattern: [1] }, { output: [1] })],
-  [67, tool('ls', path, { output: [1] })],
-  [69, tool('search_conversations', { query: [1] }, { found: [1, 'list', { id: [1], title: [2], text: [5] }] })],
-  [70, tool('set_goal', { objective: [1] })],
-])
+const tools = table as unknown as Readonly<Record<string, Tool>>
 
 const MCP = 15
 const CALL_ID = 57
@@ -70,7 +32,7 @@ export function decodeStepCall(fields: readonly WireField[]) {
   const texts = [...fields, ...value, ...args].flatMap((each) =>
     Buffer.isBuffer(each.value) && each.value.length <= CALL_ID_BYTES_MAX ? [each.value.toString('utf8')] : [],
   )
-  const known = tools.get(call?.number ?? 0)
+  const known = tools[call?.number ?? 0]
   const isMcp = call?.number === MCP
   const toolName = isMcp ? 'mcp' : (known?.name ?? 'unknown')
   const input = isMcp ? mcpArguments(args) : readShape(args, known?.args ?? {})
