@@ -1,29 +1,27 @@
 import { lstatSync } from 'node:fs'
-import { isAbsolute, join, resolve } from 'node:path'
+import { basename, isAbsolute, join, resolve } from 'node:path'
 import type { EvidenceWrite, Root } from '../../model/change.ts'
 import type { ChatId } from '../../model/ids.ts'
 import { readRegular } from '../../regular-file.ts'
+import { asRecord, filledStringIn, listIn, parseJson } from '../sources/records/json.ts'
 import { type Evidence, evidenceMethods, normaliseRoot } from './root-uri.ts'
 
 /** What is below one of Cursor's own working trees, `~/.cursor/worktrees/<repository>/<id>`. */
 const WITHIN_WORKTREE = /(?<=\/\.cursor\/worktrees\/[^/]+\/[^/]+)\/.*$/s
 
-/** The file of a window with several folders that was never saved. */
-const UNTITLED = /[\\/]Workspaces[\\/]\d{13}[\\/]workspace\.json$/
-
 /**
  * The root of a folder that evidence names: for a folder in one of Cursor's working trees the working tree, with the
- * repository that its own file names, while it exists on this machine.
+ * repository that its own file names, while it exists on this machine; an untitled workspace is named by its folders.
  */
 export function findRoot(uri: string): Root | null {
   const given = normaliseRoot(uri)
-  if (given === null) return null
-  if (UNTITLED.test(given.path)) return { ...given, name: 'untitled workspace' }
-  const outer = WITHIN_WORKTREE.test(given.uri) ? normaliseRoot(given.uri.replace(WITHIN_WORKTREE, '')) : null
-  const root = outer ?? given
-  const repository = readRepository(root)
+  const untitled = given === null ? null : readUntitledName(given)
+  if (given !== null && untitled !== null) return { ...given, name: untitled }
+  const root =
+    given === null || !WITHIN_WORKTREE.test(given.uri) ? given : normaliseRoot(given.uri.replace(WITHIN_WORKTREE, ''))
+  const repository = root === null ? null : readRepository(root)
   const worktreeOf = repository === null ? null : normaliseRoot(repository)
-  return worktreeOf === null ? root : { ...root, worktreeOf }
+  return root === null || worktreeOf === null ? root : { ...root, worktreeOf }
 }
 
 /** Keeps the evidence that names a root, and ranks it. The best method decides to which project a chat belongs. */
@@ -70,4 +68,25 @@ function nameIn(folder: string): string | null {
     // Evidence of a folder that cannot be read is still evidence.
     return null
   }
+}
+
+const UNTITLED = /[\\/]Workspaces[\\/]\d{13}[\\/]workspace\.json$/
+const NAMES_MAX = 3
+
+/**
+ * The names of the folders of a workspace that was never saved, such as `shop, site`: Cursor lists them in a file of its own.
+ * Null for any other root, and for a file that is gone or lists none.
+ */
+function readUntitledName({ uri, path }: Root): string | null {
+  if (!uri.startsWith('file:///') || !isAbsolute(path) || !UNTITLED.test(path)) return null
+  let text: string
+  try {
+    text = readRegular(path, BYTES_MAX).toString()
+  } catch {
+    return null
+  }
+  const folders = listIn(asRecord(parseJson(text)?.value), 'folders').map(asRecord)
+  const names = folders.flatMap((folder) => filledStringIn(folder, 'path') ?? filledStringIn(folder, 'uri') ?? [])
+  const shown = names.slice(0, NAMES_MAX).map((name) => basename(name.replaceAll('\\', '/')))
+  return shown.length === 0 ? null : [...shown, ...(names.length > NAMES_MAX ? ['…'] : [])].join(', ')
 }

@@ -58,7 +58,7 @@ test('calls of turns have their arguments and results, and turns their times', a
   const prompts = messages.filter(({ role }) => role === 'user')
   expect(prompts.map(({ createdAt }) => createdAt)).toEqual([0, 60].map((at) => new Date(stateAt(at)).toISOString()))
   const chat = await world.get<Chat>('/api/chats/blade')
-  expect(chat).toMatchObject({ childChatIds: ['era-cli-child'] })
+  expect(chat).toMatchObject({ summary: 'A blade that holds', childChatIds: ['era-cli-child'] })
   expect(await world.get('/api/chats/era-cli-child')).toMatchObject({ isSubagent: true, parentChatId: 'blade' })
   expect(await world.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
   await world.remove()

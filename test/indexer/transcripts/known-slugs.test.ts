@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -58,8 +58,10 @@ test('transcripts of another disk get their projects from workspaces, lists and 
   await world.remove()
 })
 
-test('the file of a workspace names its transcripts, also one that was never saved', async () => {
+test('the file of a workspace names its transcripts, and an untitled one is named by its folders', async () => {
   const untitled = join(root, 'Workspaces', '1748000000000', 'workspace.json')
+  mkdirSync(join(untitled, '..'), { recursive: true })
+  writeFileSync(untitled, JSON.stringify({ folders: [{ path: '/w/shop' }, { path: 'C:\\w\\site' }] }))
   home.workspace('ws1', { workspace: `file://${untitled}` })
   home.workspace('ws2', { workspace: 'file:///w/all.code-workspace' })
   transcript(slugOf(untitled), 'a')
@@ -68,7 +70,10 @@ test('the file of a workspace names its transcripts, also one that was never sav
   home.close()
   const world = await World.open({ home })
   await world.sync()
-  expect(await namesOf(world)).toEqual({ a: 'untitled workspace', b: 'all', c: null })
+  expect(await namesOf(world)).toEqual({ a: 'shop, site', b: 'all', c: null })
+  rmSync(untitled)
+  expect(await world.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
+  expect(await namesOf(world)).toMatchObject({ a: 'shop, site' })
   await world.remove()
 })
 

@@ -89,6 +89,8 @@ export function factsOf(
     model: readModelName(record, 'lastUsedModel'),
     isSubagent: plain.isSubagent || sidecar['isSubagent'] === true || record['isSubagent'] === true || parent !== null,
     parentChatId: parent === null ? null : asChatId(parent),
+    childChatIds: (state?.childIds ?? []).map(asChatId),
+    summary: state?.goal ?? null,
     contextTokens: state?.contextTokens ?? null,
   }
 }

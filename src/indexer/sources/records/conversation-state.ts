@@ -20,6 +20,10 @@ export interface ConversationState {
   readonly startedAtMs: number | null
   /** A time of each turn, in order, if it has one for each; otherwise empty. */
   readonly turnTimes: readonly (number | null)[]
+  /** The chats of subagents that it knows. */
+  readonly childIds: readonly string[]
+  /** What the chat was told to reach, if that is not reached yet or was. */
+  readonly goal: string | null
 }
 
 const MESSAGE = 1
@@ -30,6 +34,10 @@ const WORKSPACE = 9
 const OLD_ARCHIVE = 11
 const ARCHIVE = 13
 const TURN_TIMING = 14
+const CHILD_STATE = 16
+const CHILD_REFERENCE = 31
+const CHILD_RUN = 30
+const GOAL = 32
 const STARTED = 26
 const ID_BYTES = 32
 
@@ -46,6 +54,8 @@ export function decodeConversationState(bytes: Buffer): ConversationState | null
     workspaceUris: bytesIn(fields, WORKSPACE).flatMap((uri) => filledString(uri.toString('utf8')) ?? []),
     startedAtMs: readTime(numberAt(fields, STARTED)),
     turnTimes: readTurnTimes(fields),
+    childIds: readChildIds(fields),
+    goal: textIn(messageIn(fields, GOAL), 3),
   }
   const isKnown = Object.values(state).some((value) => value !== null && (!Array.isArray(value) || value.length > 0))
   return isKnown || bytes.length === 0 ? state : null
@@ -58,6 +68,15 @@ function readTurnTimes(fields: readonly WireField[]): readonly (number | null)[]
     return atMs >= EARLIEST_MS && atMs < LATEST_MS ? atMs : null
   })
   return times.length === firstList(fields, TURN, OLD_TURN).length ? times : []
+}
+
+/** Two maps have the ids as their keys, and the runs of subagents name them. */
+function readChildIds(fields: readonly WireField[]): readonly string[] {
+  const keys = [CHILD_STATE, CHILD_REFERENCE].flatMap((number) =>
+    bytesIn(fields, number).map((entry) => textIn(readWire(entry) ?? [], 1)),
+  )
+  const runs = bytesIn(fields, CHILD_RUN).map((entry) => textIn(messageIn(readWire(entry) ?? [], 2), 2))
+  return [...new Set([...keys, ...runs].filter((id) => id !== null))]
 }
 
 function readEntry({ number, value }: WireField): StateEntry[] {
