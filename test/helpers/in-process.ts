@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { readChats } from '../../src/api/queries/chats/list-chats.ts'
 import { listMessages } from '../../src/api/queries/messages.ts'
-import { readProjects } from '../../src/api/queries/projects/list-projects.ts'
+import { listProjects } from '../../src/api/queries/projects/list-projects.ts'
 import { listSources, listLosses } from '../../src/api/queries/sources.ts'
 import type { SourceStatus } from '../../src/api/answers/status.ts'
 import type { Chat } from '../../src/api/answers/chats.ts'
@@ -117,7 +117,7 @@ export class Indexer {
   }
 
   get projects(): Project[] {
-    return readProjects(this.mirror, { id: null, limit: 200, offset: 0 })
+    return [...listProjects(this.mirror, { limit: 200, offset: 0 }).items]
   }
 
   /** A chat's project, and the evidence for it. */

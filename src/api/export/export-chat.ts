@@ -9,7 +9,6 @@ import { exporters, type ExportFormat } from './formats.ts'
 import type { ExportStamp, FileWriter } from './facts.ts'
 import type { Masking } from './redact/masking.ts'
 import type { Chat } from '../answers/chats.ts'
-import type { Message } from '../answers/messages.ts'
 
 export interface Wanted {
   readonly as: ExportFormat
@@ -32,7 +31,7 @@ export function exportChat(db: Mirror, id: ChatId, wanted: Wanted): ChatFile | n
   const num = findChatNum(db, id)
   const found = num === null ? undefined : readChats(db, [num])[0]
   if (found === undefined) return null
-  const { as, includeOrphans, masking } = wanted
+  const { as, masking } = wanted
   const { extension, write, ...headers } = exporters[as]
   const chat = masking?.mask(found) ?? found
   const stamp = masking === null ? wanted.stamp : { ...wanted.stamp, masked: () => masking.counts }
@@ -40,18 +39,8 @@ export function exportChat(db: Mirror, id: ChatId, wanted: Wanted): ChatFile | n
   return {
     ...headers,
     name: fileNameOf(chat, extension),
-    text: piecesOf(write(chat, stamp), readThread(db, id, includeOrphans), masking),
+    text: piecesOf(db, id, write(chat, stamp), wanted),
   }
-}
-
-function* piecesOf(
-  { head, message, end }: ReturnType<FileWriter>,
-  messages: Iterable<Message>,
-  masking: Masking | null,
-): Generator<string> {
-  yield head
-  for (const each of messages) yield* message(masking === null ? each : masking.mask(each))
-  yield end()
 }
 
 /** How many messages are in memory at once. */
@@ -61,13 +50,19 @@ const PAGE_MESSAGES = 50
  * A thread of any length, as it is now, read page by page on demand. No transaction is open between pages. If the chat is
  * removed meanwhile, a part does not count as the whole.
  */
-function* readThread(db: Mirror, chatId: ChatId, includeOrphans: boolean): Generator<Message> {
+function* piecesOf(
+  db: Mirror,
+  chatId: ChatId,
+  { head, message, end }: ReturnType<FileWriter>,
+  { includeOrphans, masking }: Wanted,
+): Generator<string> {
+  yield head
   for (const page of walkMessages(db, { chatId, includeOrphans, limit: PAGE_MESSAGES })) {
-    if (page === null) {
+    if (page === null)
       throw new UserError('chat-gone', 'The chat was removed while it was read.', 'The file is incomplete.')
-    }
-    yield* page
+    for (const each of page) yield* message(masking?.mask(each) ?? each)
   }
+  yield end()
 }
 
 const TITLE_LENGTH_MAX = 40

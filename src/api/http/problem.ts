@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import type { BadParameter } from '../answers/common.ts'
 import { UserError } from '../../model/user-error.ts'
+import { printableJsonText } from '../../text/printable.ts'
 
 export interface ProblemOptions {
   /** The wrong parameters or body keys, and what is wrong with each. */
@@ -45,17 +46,13 @@ function shortened(name: string): string {
 
 /** A 404 that repeats the id or name as it was given. */
 export function notFound(what: 'chat' | 'project' | 'archive' | 'asset' | 'image', given: string): Problem {
-  const named = JSON.stringify(shortened(given)).replaceAll(CONTROLS, escaped)
+  const named = printableJsonText(JSON.stringify(shortened(given)))
   return new Problem(
     404,
     `${what}-not-found`,
     `No ${what} has this ${what === 'chat' || what === 'project' ? 'id' : 'name'}: ${named}.`,
   )
 }
-
-/** Characters that control a terminal and that JSON does not escape. */
-const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /**
  * The problem that the client sees. A UserError becomes a 503 with its hint, or a 400 if something was said wrong. A bug

@@ -15,17 +15,6 @@ const COUNT_PROJECTS = `
     or p.belongs_to is null and exists (select 1 from workspaces w where w.project = p.num)
 `
 
-/** One page of the projects, the last active first. */
-export function listProjects(db: Mirror, request: PageRequest): Page<Project> {
-  const { limit, offset } = request
-  return inSnapshot(db, () => ({
-    items: readProjects(db, { id: null, limit, offset }),
-    total: countProjects(db),
-    limit,
-    offset,
-  }))
-}
-
 /** How many projects are listed in all. */
 export function countProjects(db: Mirror): number {
   return prepared<number>(db, COUNT_PROJECTS).pluck().get() ?? 0
@@ -67,16 +56,18 @@ function isListed(chats: string): string {
   return `${chats}.is_draft = 0 and ${chats}.message_count > 0 and ${chats}.is_subagent = 0`
 }
 
-/** Projects by last activity, unknown last, then by name. @param request `id` selects one project, listed or not */
-export const readProjects = (db: Mirror, request: { id: string | null; limit: number; offset: number }): Project[] =>
+const readProjects = (db: Mirror, request: PageRequest & { readonly id: ProjectId | null }): Project[] =>
   prepared<Row>(db, PROJECTS)
     .all(request)
     .map((row) => answerRow<Project>(row, ['remote', 'workspaceIds']))
 
-/** One project; null if none has this id. */
-export function getProject(db: Mirror, id: ProjectId): Project | null {
-  return readProjects(db, { id, limit: 1, offset: 0 })[0] ?? null
-}
+/** One page of the projects, by last activity, unknown last, then by name. */
+export const listProjects = (db: Mirror, request: PageRequest): Page<Project> =>
+  inSnapshot(db, () => ({ items: readProjects(db, { id: null, ...request }), total: countProjects(db), ...request }))
+
+/** One project, listed or not; null if none has this id. */
+export const getProject = (db: Mirror, id: ProjectId): Project | null =>
+  readProjects(db, { id, limit: 1, offset: 0 })[0] ?? null
 
 /** A Windows path in the form that the mirror stores: a lower-case drive letter, and slashes. */
 const storedPath = (path: string): string =>
