@@ -55,11 +55,10 @@ export const relatedChat = named(
 export type RelatedChat = Answer<typeof relatedChat>
 
 const searchSuggestion = z.object({
-  text: says(text, 'The query to try, or the filter to drop, by name or as written.'),
+  text: says(text, 'The query to try, or the filter to drop: the name of the parameter, or as written in the query.'),
   reason: z.enum(['spelling', 'without-filter', 'without-word', 'operator', 'date']),
   count: says(count, 'How many hits it has, counted up to 1,000: that may be more.'),
   query: says(z.exactOptional(text), 'The query to try, if the filter to drop is in the query.'),
-  filters: says(z.exactOptional(texts), 'The parameters that must be dropped too for this count.'),
 })
 export type SearchSuggestion = Answer<typeof searchSuggestion>
 
@@ -73,11 +72,8 @@ export type FacetValue = Answer<typeof facetValue>
 
 const searchExplanation = z.object({
   query: says(text, 'The query as it was understood.'),
-  tree: says(texts, 'The same as a tree, one line per node.'),
-  filters: says(texts, 'The filters besides the query.'),
   statement: says(maybeText, 'The SQL statement that finds the messages; null if nothing can match.'),
   values: says(texts, 'Its values, in order.'),
-  titles: says(texts, 'The queries for titles.'),
 })
 export type SearchExplanation = Answer<typeof searchExplanation>
 

@@ -1,5 +1,5 @@
 import { roles } from '../../model/message.ts'
-import { beginsLikeJson, unescaped, withoutOrders } from '../../text/passages/spoken-texts.ts'
+import { beginsLikeJson, withoutOrders } from '../../text/passages/spoken-texts.ts'
 import { editDistance } from '../../text/nearest-name.ts'
 import { isUnspacedSign, tokenize, TERM_LENGTH_MAX } from '../../text/terms/terms.ts'
 import { readPeriod } from '../periods.ts'
@@ -48,9 +48,8 @@ export function parseQuery(query: string): ParsedQuery {
     warnings,
     budget: { terms: TERMS_MAX, values: VALUES_MAX },
     isExcluded: false,
-    isJson: beginsLikeJson(clean),
   }
-  const meant = reader.isJson ? null : meantInstead(tokens, warnings)
+  const meant = beginsLikeJson(clean) ? null : meantInstead(tokens, warnings)
   const tree = readAlternatives(reader)
   return { tree, quoted: reader.quoted, warnings: [...new Set(warnings)], meant }
 }
@@ -129,7 +128,6 @@ interface Reader {
   readonly warnings: string[]
   readonly budget: Budget
   isExcluded: boolean
-  readonly isJson: boolean
 }
 
 function readAlternatives(reader: Reader): QueryNode | null {
@@ -185,20 +183,11 @@ function readTerm(reader: Reader, token: TermToken): readonly QueryNode[] {
   if (isOpen) warnings.push('A quotation mark is not closed: everything after it was read as one phrase.')
   const field = readFieldOf(reader, token)
   if (field !== null) return field
-  const nodes = readEitherWay(reader, token)
+  const nodes = readText(reader, token)
   if (nodes.length === 0 && reader.budget.terms > 0 && !/^["“”„]$/.test(token.source)) {
     warnings.push(`${echo(token.source)} contains no word to search for.`)
   }
   return nodes
-}
-
-/** The index decodes JSON escapes only in tool input and output. A pasted text may come from there or not, so try both. */
-function readEitherWay(reader: Reader, token: TermToken): readonly QueryNode[] {
-  const text = reader.isJson ? cleaned(unescaped(token.text)).replaceAll(/["“”„]/g, ' ') : token.text
-  if (text === token.text) return readText(reader, token)
-  const ways = [readText(reader, { ...token, text }), readText(reader, token)]
-  const either = anyOf(ways.map(allOf).filter((way) => way !== null))
-  return either === null ? [] : [either]
 }
 
 function readText(reader: Reader, token: TermToken): readonly QueryNode[] {
@@ -217,19 +206,12 @@ function readFieldOf(reader: Reader, token: TermToken): readonly FieldNode[] | n
   const field =
     token.kind === 'quote'
       ? readField(split.name, `${token.text}${isStarred ? '*' : ''}`, token.source, reader.warnings)
-      : (readTwoWords(reader, split) ?? readField(split.name, split.value, token.source, reader.warnings))
+      : readField(split.name, split.value, token.source, reader.warnings)
   if (field === null) return null
   reader.budget.values -= 1
   if (reader.budget.values >= 0) return [field]
   reader.warnings.push(`Only the first ${VALUES_MAX} fields were used.`)
   return []
-}
-
-function readTwoWords(reader: Reader, split: NonNullable<ReturnType<typeof splitField>>): FieldNode | null {
-  const next = reader.tokens[reader.at]
-  if (next?.kind !== 'chunk' || next.isNegated || !wantsUnit(split, next.text)) return null
-  reader.at += 1
-  return readField(split.name, `${split.value} ${next.text}`, next.source, reader.warnings)
 }
 
 /** How many more terms and field values a query may have. */
@@ -360,11 +342,6 @@ function reasonAgainst(name: FieldName, value: string): string | null {
 }
 
 const isDateWord = (value: string): boolean => readPeriod(value, { timeZone: 'UTC', nowMs: 0 }) !== null
-
-/** Whether the next word belongs to the value, as in `after:last week`. */
-function wantsUnit({ name, value }: { readonly name: FieldName; readonly value: string }, next: string): boolean {
-  return dated.has(name) && /^(?:last|this)$/i.test(value) && isDateWord(`${value} ${next}`)
-}
 
 /** A query in normal form. Parsed again, it gives the same tree. */
 export function printQuery(tree: QueryNode | null): string {

@@ -9,14 +9,11 @@ import type { SearchFilters, SearchRequest } from './request.ts'
 import { COUNTED_MAX } from './statement.ts'
 import { countFound } from './titles.ts'
 
-/** What remains of a search, and what was left out. */
+/** What remains of a search without one filter or one part of the query. */
 interface Relaxation {
   readonly tree: QueryNode | null
   readonly filters: SearchFilters
-  /** Filters beside the query. */
-  readonly names: readonly FilterName[]
-  /** Words and fields of the query. */
-  readonly dropped: readonly QueryNode[]
+  readonly dropped: FilterName | QueryNode
 }
 
 /**
@@ -40,45 +37,34 @@ export function suggestRelaxed(
 const asksForWords = (tree: QueryNode | null): boolean =>
   tree !== null && (tree.kind === 'and' ? tree.nodes : [tree]).some((node) => node.kind !== 'not' && hasWords(node))
 
-/** `from` and `to` are one filter. */
-const isEnd = (name: FilterName): boolean => name === 'from' || name === 'to'
-
 function relaxations(tree: QueryNode | null, filters: SearchFilters): readonly Relaxation[] {
-  const given = filterNames.filter((name) => filters[name] !== undefined)
-  const groups = [...given.filter((name) => !isEnd(name)).map((name) => [name]), given.filter(isEnd)]
-  const withoutFilter = groups.flatMap((names): readonly Relaxation[] => {
-    const others = Object.entries(filters).filter(([name]) => !names.includes(name as FilterName))
-    return names.length === 0 ? [] : [{ tree, filters: Object.fromEntries(others), names, dropped: [] }]
-  })
+  const withoutFilter = filterNames
+    .filter((name) => filters[name] !== undefined)
+    .map((dropped) => {
+      const others = Object.entries(filters).filter(([name]) => name !== dropped)
+      return { tree, filters: Object.fromEntries(others), dropped }
+    })
   const nodes = tree === null ? [] : tree.kind === 'and' ? tree.nodes : [tree]
-  // So are dates in the query.
-  const parts = [...nodes.filter((node) => !isDate(node)).map((node) => [node]), nodes.filter(isDate)]
-  const withoutPart = parts.flatMap((dropped): readonly Relaxation[] => {
-    const rest = allOf(nodes.filter((node) => !dropped.includes(node)))
-    return dropped.length === 0 ? [] : [{ tree: rest, filters, names: [], dropped }]
+  const withoutPart = nodes.map((dropped) => {
+    return { tree: allOf(nodes.filter((node) => node !== dropped)), filters, dropped }
   })
   return [...withoutFilter, ...withoutPart]
 }
 
-/** The name of a field, whether it is asked for or excluded. */
-function fieldOf(node: QueryNode): string | null {
-  if (node.kind === 'not') return fieldOf(node.node)
-  return node.kind === 'field' ? node.name : null
-}
+/** A field, asked for or excluded. */
+const isField = (node: QueryNode): boolean => node.kind === 'field' || (node.kind === 'not' && isField(node.node))
 
-const isDate = (node: QueryNode): boolean => ['before', 'after', 'on'].includes(fieldOf(node) ?? '')
-
-function suggestionOf({ tree, names, dropped }: Relaxation, count: number): SearchSuggestion {
+function suggestionOf({ tree, dropped }: Relaxation, count: number): SearchSuggestion {
   const query = printQuery(tree)
-  if (names.length > 0) return { text: names.join(' '), reason: 'without-filter', count }
-  if (dropped.some((node) => fieldOf(node) === null)) return { text: query, reason: 'without-word', count }
-  return { text: dropped.map(printQuery).join(' '), reason: 'without-filter', count, query }
+  if (typeof dropped === 'string') return { text: dropped, reason: 'without-filter', count }
+  if (!isField(dropped)) return { text: query, reason: 'without-word', count }
+  return { text: printQuery(dropped), reason: 'without-filter', count, query }
 }
 
-function warningOf({ tree, names, dropped }: Relaxation, count: number): string {
+function warningOf({ tree, dropped }: Relaxation, count: number): string {
   const bound = count < COUNTED_MAX ? '' : 'at least '
-  const what = tree === null ? 'the query' : [...names, ...dropped.map((node) => echo(printQuery(node)))].join(' ')
-  const rest = tree === null ? 'filters leave' : 'rest leaves'
+  const part = typeof dropped === 'string' ? dropped : echo(printQuery(dropped))
+  const [what, rest] = tree === null ? ['the query', 'filters leave'] : [part, 'rest leaves']
   return `Nothing matches ${what}; without it, the ${rest} ${bound}${count} messages.`
 }
 

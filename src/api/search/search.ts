@@ -111,8 +111,7 @@ type Answered = Omit<Outcome, 'related' | 'correctedQuery' | 'suggestions'> & {
 
 /** Null if there is neither a query nor a filter. */
 function answerTree(db: Mirror, tree: QueryNode | null, request: SearchRequest): Answered | null {
-  const filters = filterNodes(request.filters)
-  const trees = [...filters, ...(tree === null ? [] : [tree])]
+  const trees = [...filterNodes(request.filters), ...(tree === null ? [] : [tree])]
   // That active chats are left out is no search.
   if (tree === null && filterNames.every((name) => request.filters[name] === undefined)) return null
   const plan = planQuery(db, trees, request.clock)
@@ -125,7 +124,7 @@ function answerTree(db: Mirror, tree: QueryNode | null, request: SearchRequest):
     ...listed,
     facets,
     warnings: [...plan.warnings, ...warnOfCapped(db, trees), ...warnings],
-    ...(request.explain ? { plan: explainSearch(plan, tree, filters) } : {}),
+    ...(request.explain ? { plan: explainSearch(plan, tree) } : {}),
   }
 }
 
@@ -170,28 +169,13 @@ function emptyOutcome(parsed: ParsedQuery, { facets, explain }: SearchRequest): 
     correctedQuery: null,
     suggestions: [],
     warnings,
-    ...(explain ? { plan: explainSearch(null, null, []) } : {}),
+    ...(explain ? { plan: explainSearch(null, null) } : {}),
   }
 }
 
 /** @param plan null if nothing is searched */
-function explainSearch(plan: Plan | null, tree: QueryNode | null, filters: readonly QueryNode[]): SearchExplanation {
-  const asked =
-    plan?.messages.isPossible === true
-      ? askMessages(plan.messages, { columns: 'message_terms.rowid', order: 'newest' })
-      : null
-  return {
-    query: printQuery(tree),
-    tree: tree === null ? [] : treeLines(tree, ''),
-    filters: filters.map(printQuery),
-    statement: asked?.sql ?? null,
-    values: asked?.values.map(String) ?? [],
-    titles: plan?.titles.isPossible === true ? [plan.titles.match ?? []].flat() : [],
-  }
-}
-
-function treeLines(node: QueryNode, indent: string): readonly string[] {
-  if (node.kind === 'not') return [`${indent}not`, ...treeLines(node.node, `${indent}  `)]
-  if (node.kind !== 'and' && node.kind !== 'or') return [`${indent}${printQuery(node)}`]
-  return [`${indent}${node.kind}`, ...node.nodes.flatMap((each) => treeLines(each, `${indent}  `))]
+function explainSearch(plan: Plan | null, tree: QueryNode | null): SearchExplanation {
+  const wanted = { columns: 'message_terms.rowid', order: 'newest' } as const
+  const asked = plan?.messages.isPossible === true ? askMessages(plan.messages, wanted) : null
+  return { query: printQuery(tree), statement: asked?.sql ?? null, values: asked?.values.map(String) ?? [] }
 }

@@ -123,15 +123,11 @@ const ADVICE =
 const COUNTED_MAX = 1000
 
 /** Names filters as flags, and words as they are typed. */
-function suggestionText({ text, reason, count, query, filters }: SearchAnswer['suggestions'][number]): string {
+function suggestionText({ text, reason, count, query }: SearchAnswer['suggestions'][number]): string {
   const found = atLeast(count < COUNTED_MAX, countText(count, 'result'))
   if (reason === 'spelling') return `Did you mean ${text}? (${found})`
   if (reason !== 'without-filter') return `Try: ${text} (${found})`
-  // The text starts with the names of the filters.
-  const names = query === undefined ? text.split(' ') : (filters ?? [])
-  const typed = text.slice(names.join(' ').length).trimStart()
-  const things = [...names.map((name) => `--${name}`), ...(typed === '' ? [] : [typed])]
-  return `Without ${things.join(' ')}: ${found}`
+  return `Without ${query === undefined ? `--${text}` : text}: ${found}`
 }
 
 const PASSAGES_MAX = 3

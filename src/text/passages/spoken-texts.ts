@@ -76,11 +76,8 @@ const spaces: ReadonlyMap<string, string> = new Map([
 export const beginsLikeJson = (text: string): boolean => jsonBeginning.test(text)
 
 /** Decodes the escapes of JSON: in `"first\nsecond"` no word begins with `n`, and `\u00e9` is a letter. Other text stays. */
-export const withoutEscapes = (text: string): string =>
-  text.includes('\\') && beginsLikeJson(text) ? unescaped(text) : text
-
-/** The same for a piece of JSON with any beginning. */
-export function unescaped(text: string): string {
+export function withoutEscapes(text: string): string {
+  if (!text.includes('\\') || !beginsLikeJson(text)) return text
   return text.replaceAll(escaped, (all, code: string | undefined, sign: string | undefined) =>
     code === undefined ? (spaces.get(sign ?? '') ?? all) : String.fromCharCode(Number.parseInt(code, 16)),
   )

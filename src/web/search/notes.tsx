@@ -37,8 +37,7 @@ export function Suggestions({ answer, url }: { answer: SearchAnswer; url: string
 
 function SuggestionLink({ one, url }: { one: SearchSuggestion; url: string }) {
   if (one.reason === 'without-filter') {
-    const names = Object.fromEntries((one.filters ?? []).map((name) => [name, null]))
-    const address = listAddress(url, { ...names, ...(one.query === undefined ? {} : { q: one.query }) })
+    const address = listAddress(url, one.query === undefined ? { [one.text]: null } : { q: one.query })
     return <a href={address}>Search without {one.text}</a>
   }
   const lead = one.reason === 'spelling' ? 'Did you mean' : 'Search for'

@@ -254,11 +254,9 @@ describe('facets', () => {
 
 test('explain shows how the query was understood and run', async () => {
   const { plan } = await askAll('(tool:grep OR in:code apple) -user', { explain: true, role: 'user' })
-  expect(plan).toMatchObject({
-    query: '(tool:grep OR in:code apple) -user',
-    tree: ['and', '  or', '    tool:grep', '    and', '      in:code', '      apple', '  not', '    user'],
-    filters: ['role:user'],
-  })
+  expect(plan?.query).toBe('(tool:grep OR in:code apple) -user')
+  expect(plan?.statement).toContain('message_terms match ?')
+  expect(plan?.values).toContain('["user"]')
   expect((await askAll('apple')).plan).toBeUndefined()
 })
 
@@ -273,13 +271,13 @@ describe('help when nothing is found', () => {
     expect(await suggestions('apple', { tool: 'none' })).toEqual([{ text: 'tool', reason: 'without-filter', count }])
   })
 
-  test('a word next to a field, and both ends of a time range', async () => {
+  test('a word next to a field, and a date', async () => {
     expect(await suggestions('haystack role:user')).toEqual([])
     expect((await askAll('haystack role:user', { sort: 'newest' })).warnings).toEqual([
       expect.stringMatching(/^Nothing matches "haystack"; without it, the rest leaves \d+ messages\.$/),
     ])
-    expect(await suggestions('apple after:2030 before:2020')).toContainEqual(
-      expect.objectContaining({ text: 'after:2030 before:2020', reason: 'without-filter', query: 'apple' }),
+    expect(await suggestions('apple after:2030')).toContainEqual(
+      expect.objectContaining({ text: 'after:2030', reason: 'without-filter', query: 'apple' }),
     )
   })
 

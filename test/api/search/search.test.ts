@@ -383,10 +383,6 @@ describe('what was pasted', () => {
   test('an exclusion beyond the limit of words excludes nothing', async () => {
     expect(await searched.ids(`数据库 -${sentences[1]?.[1]}`)).toEqual(['chinese'])
   })
-
-  test('JSON finds tool output, and the same JSON in a text or after a word', async () => {
-    expect(await searched.found(json, { literal: true })).toEqual(['behind', 'text', 'tool'])
-  })
 })
 
 describe('help when nothing is found', () => {
