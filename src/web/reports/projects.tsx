@@ -1,4 +1,4 @@
-import { useLocation, useRoute } from 'preact-iso'
+import { useRoute } from 'preact-iso'
 import { useState } from 'preact/hooks'
 import type { Project } from '../../api/answers/projects.ts'
 import { ApiError, messageOf, queryOf } from '../lib/api.ts'
@@ -51,7 +51,6 @@ function AllProjects() {
 }
 
 function OneProject({ id }: { id: string }) {
-  const { url } = useLocation()
   const project = useData('/api/projects/:id', { id })
   useTitle(project.data?.name ?? 'Project')
   if (project.data === null) {
@@ -80,16 +79,9 @@ function OneProject({ id }: { id: string }) {
       </p>
       <Commits projectId={id} />
       <h2>Statistics</h2>
-      <StatsReport project={id} url={url} />
+      <StatsReport project={id} />
     </main>
   )
-}
-
-/** Why a project has no commits, by the code of the error. */
-const NO_COMMITS: Readonly<Record<string, string>> = {
-  'repo-missing': 'The folder of this project is not on this machine, so its commits cannot be read.',
-  'not-a-repository': 'The folder of this project is not in a git repository, so there are no commits.',
-  'git-missing': 'Git is not installed on this machine, so commits cannot be read.',
 }
 
 /** Asked for when they are looked at: many projects have no repository here, and reading one takes a while. */
@@ -113,9 +105,7 @@ function CommitList({ projectId }: { projectId: string }) {
   return (
     <>
       {data === null && error === null && <Loading what="commits" />}
-      {error !== null && (
-        <p class="soft">{(error instanceof ApiError ? NO_COMMITS[error.code] : undefined) ?? messageOf(error)}</p>
-      )}
+      {error !== null && <p class="soft">{messageOf(error)}</p>}
       {data?.total === 0 && <p class="soft">The repository has no commit yet.</p>}
       <ul class="lines">
         {data?.items.map(({ sha, subject, committedAt, chats }) => (

@@ -14,13 +14,14 @@ export default function StatsScreen() {
   return (
     <main id="main" class="column">
       <h1>Activity</h1>
-      <StatsReport url={useLocation().url} />
+      <StatsReport />
     </main>
   )
 }
 
 /** Statistics of everything or of one project. */
-export function StatsReport({ project, url }: { project?: string; url: string }) {
+export function StatsReport({ project }: { project?: string }) {
+  const { url } = useLocation()
   const range = readRange(url)
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
   const stats = useData('/api/stats', { query: { ...range, tz, project: project === undefined ? null : [project] } })
@@ -28,7 +29,7 @@ export function StatsReport({ project, url }: { project?: string; url: string })
     <>
       <RangePicker range={range} url={url} />
       <Shown of={stats} what="statistics">
-        {(data) => <Report stats={data} url={url} range={{ ...range, project: project ?? null }} />}
+        {(data) => <Report stats={data} range={{ ...range, project: project ?? null }} />}
       </Shown>
     </>
   )
@@ -36,11 +37,11 @@ export function StatsReport({ project, url }: { project?: string; url: string })
 
 interface ReportProps {
   readonly stats: Stats
-  readonly url: string
   readonly range: Range
 }
 
-function Report({ stats, url, range }: ReportProps) {
+function Report({ stats, range }: ReportProps) {
+  const { url } = useLocation()
   const { totals } = stats
   if (totals.messages === 0) {
     return (
@@ -82,7 +83,7 @@ const NotCharted = ({ stats: { undated, outOfSeries, uncounted, from, to } }: { 
   </p>
 )
 
-function Activity({ stats, range }: Omit<ReportProps, 'url'>) {
+function Activity({ stats, range }: ReportProps) {
   const title = `Messages by ${stats.bucket}`
   const linkOf = (start: string): string => chatsAddress(range, bucketAt(start, stats.bucket))
   const columns: readonly Column<Stats['series'][number]>[] = [
@@ -112,7 +113,7 @@ function Activity({ stats, range }: Omit<ReportProps, 'url'>) {
   )
 }
 
-const Breakdowns = ({ stats, range }: { stats: Stats; range: Range }) => {
+const Breakdowns = ({ stats, range }: ReportProps) => {
   const leads =
     (filter: string) =>
     ({ name }: { readonly name: string | null }): string | null =>
