@@ -43,7 +43,7 @@ test('a chat that only a list names is listed as such, with its project, found b
       project: { name: 'orchard' },
     },
   ])
-  expect((await find('includeEmpty=true&q=orchrad')).map(({ id }) => id)).toEqual(['a'])
+  expect((await find('includeEmpty=true&q=orchad')).map(({ id }) => id)).toEqual(['a'])
   expect(await find('q=orchard')).toEqual([])
   expect((await world.get<Status>('/api/status')).counts).toMatchObject({ chats: 0, messages: 0, deleted: 0 })
   expect(await world.losses()).toEqual([])

@@ -1,3 +1,4 @@
+import { UserError } from '../../../src/model/user-error.ts'
 import { dirname } from 'node:path'
 import { hubShapes } from '../../helpers/hub-shapes.ts'
 import { archivesHere } from '../../helpers/archives-here.ts'
@@ -44,7 +45,8 @@ const samplePage: PageFiles = {
   asset: (name) => (name === 'talk' ? { type: 'text/javascript; charset=utf-8', body: bytes('plain') } : null),
 }
 
-const nothingIsPurged = (): Promise<never> => Promise.reject(new Error('nothing is purged here'))
+const nothingIsPurged = (): Promise<never> =>
+  Promise.reject(new UserError('no-writer', 'Nothing is purged here.', '', { status: 503 }))
 
 /** The real app on a real mirror. Only the daemon around it is fake. */
 export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
