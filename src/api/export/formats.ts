@@ -1,8 +1,7 @@
 import { partMarkdown } from '../../shared/part.ts'
 import { plain } from '../../shared/markdown.ts'
 import { chatFacts, maskedSentence, messageMarks, messageTime, roleName, type FileWriter } from './facts.ts'
-import { HEADER_CSP } from './html-style.ts'
-import { htmlWriter } from './html.ts'
+import { HEADER_CSP, htmlWriter } from './html.ts'
 
 export const exportFormats = ['markdown', 'json', 'jsonl', 'html'] as const
 export type ExportFormat = (typeof exportFormats)[number]

@@ -8,20 +8,24 @@ import type { ToolCount } from '../answers/chats.ts'
 import type { Stats } from '../answers/stats.ts'
 import { toolsByUse } from './files.ts'
 
-/** Which messages, chats and events count. */
-export interface MessageScope {
+/** What a list or report is about. */
+export interface Scope {
   /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
   readonly projectNums: readonly number[] | null
   /** From `resolveMachines`, in the same way. */
   readonly machineNums: readonly number[] | null
-  /** Chats that were never sent, from `readDrafts`. Their messages do not count. */
-  readonly draftNums: readonly number[]
-  /** Exact names; null: any. */
-  readonly models: readonly string[] | null
   /** Epoch milliseconds, inclusive. */
   readonly fromMs: number | null
   /** Epoch milliseconds, exclusive. */
   readonly toMs: number | null
+}
+
+/** Which messages, chats and events count. */
+export interface MessageScope extends Scope {
+  /** Chats that were never sent, from `readDrafts`. Their messages do not count. */
+  readonly draftNums: readonly number[]
+  /** Exact names; null: any. */
+  readonly models: readonly string[] | null
 }
 
 const DRAFTS = `select num from chats where is_draft = 1 and message_count > 0`

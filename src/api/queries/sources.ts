@@ -5,6 +5,7 @@ import { answerRow, bindList, type Row, PROJECT_REF } from './answer-row.ts'
 import { prepared } from '../../mirror/sql.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
 import { isOfMachines } from './machines.ts'
+import type { Scope } from './message-sums.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
 import { inSnapshot } from './snapshot.ts'
 import type { ListedLoss, LossCounts } from '../answers/chats.ts'
@@ -24,17 +25,6 @@ export const listSources = (db: Mirror): Status['sources'][number][] =>
   prepared<Row>(db, SOURCES)
     .all()
     .map((row) => answerRow<Status['sources'][number]>(row))
-
-export interface LossListRequest extends PageRequest {
-  /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
-  readonly projectNums: readonly number[] | null
-  /** From `resolveMachines`, in the same way. */
-  readonly machineNums: readonly number[] | null
-  /** Epoch milliseconds, inclusive. */
-  readonly fromMs: number | null
-  /** Epoch milliseconds, exclusive. */
-  readonly toMs: number | null
-}
 
 /** `at` is never null, so an open period can use the smallest and the largest number as bounds. */
 const LISTED_LOSSES = `
@@ -66,7 +56,7 @@ const FIND_LOSSES = `
 /** What Cursor deleted and the mirror still has, the last noticed first. */
 export function listLosses(
   db: Mirror,
-  { projectNums, machineNums, fromMs, toMs, limit, offset }: LossListRequest,
+  { projectNums, machineNums, fromMs, toMs, limit, offset }: PageRequest & Scope,
 ): Page<ListedLoss> {
   const filter = {
     fromMs: fromMs ?? Number.MIN_SAFE_INTEGER,

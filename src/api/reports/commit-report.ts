@@ -5,6 +5,7 @@ import type { CommitReport, DescribedMatch } from '../answers/chats.ts'
 import { toIso } from '../queries/answer-row.ts'
 import { listActs, readScoredCommits, type TimedAct } from '../queries/chats/chat-activity.ts'
 import type { PageRequest } from '../answers/common.ts'
+import type { Scope } from '../queries/message-sums.ts'
 import { comparablePath, folderOf, isWithin, listProjectRoots } from '../queries/projects/list-projects.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -27,13 +28,10 @@ export interface CommitMatch extends DescribedMatch {
   readonly num: number
 }
 
-export interface CommitReportRequest extends PageRequest {
+/** The bounds are those of the committer date. */
+export interface CommitReportRequest extends PageRequest, Pick<Scope, 'fromMs' | 'toMs'> {
   /** The folder of a project. */
   readonly folder: string
-  /** Bounds of the committer date in epoch milliseconds. Inclusive. */
-  readonly fromMs: number | null
-  /** Exclusive. */
-  readonly toMs: number | null
 }
 
 /** Commits of a repository, newest first, each with the chats that may have led to it. */

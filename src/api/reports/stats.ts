@@ -11,7 +11,7 @@ import {
   readFiles,
   readTools,
   readUncounted,
-  type MessageScope,
+  type Scope,
   type CountedChat,
   type CountRow,
   QUARTER_MS,
@@ -19,7 +19,7 @@ import {
 import { readNamedProjects } from '../queries/projects/list-projects.ts'
 import { inSnapshot } from '../queries/snapshot.ts'
 
-export interface StatsRequest extends Pick<MessageScope, 'projectNums' | 'machineNums' | 'fromMs' | 'toMs'> {
+export interface StatsRequest extends Scope {
   readonly bucket: BucketUnit
   readonly timeZone: string
   /** The present time in epoch milliseconds. */

@@ -234,28 +234,10 @@ function tokenNotes(
   ].filter((note) => note !== null)
 }
 
-/** What is added up. The first of each line counts messages, chats or events. */
-type Sum =
-  | 'messages'
-  | 'recorded'
-  | 'recordedInput'
-  | 'recordedOutput'
-  | 'estimated'
-  | 'estimatedInput'
-  | 'estimatedOutput'
-  | 'priced'
-  | 'unpriced'
-  | 'pricedCents'
-  | 'contextChats'
-  | 'contextTokens'
-  | 'events'
-  | 'importedInput'
-  | 'importedOutput'
-  | 'cacheRead'
-  | 'cacheWrite'
-  | 'importedTotal'
-  | 'importedCents'
-  | 'recordedCents'
+/** What is added up. A name alone counts messages, chats or events. */
+type Sum = 'messages' | 'events' | 'contextChats' | 'contextTokens' | 'cacheRead' | 'cacheWrite' | Named | Priced
+type Named = `${'recorded' | 'estimated' | 'imported'}${'' | 'Input' | 'Output' | 'Total' | 'Cents'}`
+type Priced = 'priced' | 'unpriced' | 'pricedCents'
 type Sums = Readonly<Partial<Record<Sum, number | null>>>
 
 /** One row of the ledger, with separate sums for each source. */

@@ -1,6 +1,7 @@
 import type { Mirror } from '../../../mirror/open.ts'
 import { isOfMachines } from '../machines.ts'
 import { matchTitles } from './match-titles.ts'
+import type { Scope } from '../message-sums.ts'
 import type { Page, PageRequest } from '../../answers/common.ts'
 import { inSnapshot } from '../snapshot.ts'
 import type { Chat } from '../../answers/chats.ts'
@@ -15,19 +16,11 @@ import { isListedOnly } from '../../../mirror/write/chat-columns.ts'
 export const chatSorts = ['newest', 'oldest', 'size', 'messages'] as const
 export type ChatSort = (typeof chatSorts)[number]
 
-/** The parameters of the route, except for what is resolved before. */
-interface ChatFilter {
-  /** From `resolveProjects`. An empty list matches nothing; null matches everything. */
-  readonly projectNums: readonly number[] | null
-  /** Epoch milliseconds, inclusive: the chat was active then or later. */
-  readonly fromMs: number | null
-  /** Epoch milliseconds, exclusive: the chat began before, or was active before if its start is unknown. */
-  readonly toMs: number | null
+/** The parameters of the route. A chat is in a period if it was active after its start and began before its end. */
+export interface ChatListRequest extends PageRequest, Scope {
   readonly mode: readonly string[] | null
   readonly branch: readonly string[] | null
   readonly model: readonly string[] | null
-  /** From `resolveMachines`. An empty list matches nothing; null matches everything. */
-  readonly machineNums: readonly number[] | null
   readonly archived: boolean | null
   readonly deleted: boolean | null
   /** True lists subagents too. */
@@ -40,9 +33,6 @@ interface ChatFilter {
   readonly q: string | null
   /** Lists only the chats with these row numbers. The scores give the order unless a sort is named. Null: all chats. */
   readonly scores: ReadonlyMap<number, number> | null
-}
-
-export interface ChatListRequest extends PageRequest, ChatFilter {
   /** Null: the best title match first if titles are searched, else the newest. */
   readonly sort: ChatSort | null
 }
@@ -114,7 +104,7 @@ function listPage(db: Mirror, request: ChatListRequest, scores: ReadonlyMap<numb
  * The chats whose titles match, with scores for their order. If all chats of a better match are filtered out, for
  * example because they are drafts, a weaker match is used.
  */
-function readScores(db: Mirror, request: ChatFilter): ReadonlyMap<number, number> | null {
+function readScores(db: Mirror, request: ChatListRequest): ReadonlyMap<number, number> | null {
   const words = request.q?.trim() ?? ''
   if (words === '') return request.scores
   for (const titles of matchTitles(db, words)) {
@@ -135,7 +125,7 @@ function listByScore(db: Mirror, request: ChatListRequest, scores: ReadonlyMap<n
 
 const countChats = (db: Mirror, filter: object): number => prepared<number>(db, COUNT_CHATS).pluck().get(filter) ?? 0
 
-function bindFilter(filter: ChatFilter, scores: ReadonlyMap<number, number> | null): object {
+function bindFilter(filter: ChatListRequest, scores: ReadonlyMap<number, number> | null): object {
   const { fromMs, toMs, idPrefix, archived, deleted } = filter
   return {
     projects: bindList(filter.projectNums),
