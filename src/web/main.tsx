@@ -2,7 +2,7 @@ import { render } from 'preact'
 import { lazy, LocationProvider, Route, Router } from 'preact-iso'
 import { Frame } from './frame/frame.tsx'
 import { startLive } from './lib/live.ts'
-import './lib/preferences.ts'
+import { followLooks } from './lib/preferences.ts'
 import './styles/base.css'
 import './styles/frame.css'
 import './styles/search.css'
@@ -58,6 +58,7 @@ const App = () => (
 
 const root = document.querySelector('#page')
 if (root !== null) {
+  followLooks()
   startLive()
   root.replaceChildren()
   render(<App />, root)

@@ -301,7 +301,7 @@ function PartView({ part, isUser }: { part: Part; isUser: boolean }) {
     case 'plan':
     case 'summary':
       return (
-        <details class="fold" open={part.kind === 'plan'}>
+        <details open={part.kind === 'plan'}>
           <summary>{part.kind === 'summary' ? 'Summary by Cursor' : `Plan ${visible(part.title ?? '')}`}</summary>
           <Markdown text={part.text} isPlain={false} />
         </details>
@@ -319,12 +319,12 @@ function PartView({ part, isUser }: { part: Part; isUser: boolean }) {
 
 const Attachment = ({ path, text, href }: AttachmentPart) =>
   text === null ? (
-    <p class="attachment">
+    <p>
       <span class="soft">Attached</span> <FileLink path={path} />
       {href !== undefined && <AttachedImage href={href} name={shortPath(path)} />}
     </p>
   ) : (
-    <details class="fold">
+    <details>
       <summary>
         <span class="soft">Attached</span> {visible(shortPath(path))}
       </summary>

@@ -11,11 +11,13 @@ const chosen = <Value extends string>(name: string, values: readonly [Value, ...
 export const theme = signal(chosen('theme', THEMES))
 export const density = signal(chosen('density', DENSITIES))
 
-effect(() => {
-  const { style } = document.documentElement
-  style.colorScheme = theme.value === 'System' ? '' : theme.value.toLowerCase()
-  // All sizes follow that of the letters.
-  style.fontSize = density.value === 'Dense' ? '87.5%' : ''
-  localStorage.setItem('cursordex-theme', theme.value)
-  localStorage.setItem('cursordex-density', density.value)
-})
+/** The page looks as it is chosen, now and whenever that changes. */
+export const followLooks = (): (() => void) =>
+  effect(() => {
+    const { style } = document.documentElement
+    style.colorScheme = theme.value === 'System' ? '' : theme.value.toLowerCase()
+    // All sizes follow that of the letters.
+    style.fontSize = density.value === 'Dense' ? '87.5%' : ''
+    localStorage.setItem('cursordex-theme', theme.value)
+    localStorage.setItem('cursordex-density', density.value)
+  })

@@ -71,10 +71,11 @@ export function useCompletions(typed: string, isWanted: boolean, chatId: string 
 const lastWord = (typed: string): string => /\S*$/.exec(typed)?.[0] ?? ''
 const withLast = (typed: string, word: string): string => typed.slice(0, typed.length - lastWord(typed).length) + word
 
-/** Places and acts whose names have all that is typed. */
+/** Places and acts in whose names words begin with all that is typed. */
 function namedBy(typed: string, chatId: string | null): Completion[] {
   const words = typed.toLowerCase().split(/\s+/)
-  const fits = ([name]: readonly [string, unknown]): boolean => words.every((word) => name.toLowerCase().includes(word))
+  const fits = ([name]: readonly [string, unknown]): boolean =>
+    words.every((word) => ` ${name.toLowerCase()}`.includes(` ${word}`))
   const common = { query: '', isWhole: true }
   return [
     ...PLACES.filter(fits).map(([text, address]) => ({
