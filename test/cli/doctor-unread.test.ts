@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/cli/commands/doctor.ts'
 import { actAsOther } from '../helpers/as-other-user.ts'
-import { CursorHome, headers, Store } from '../helpers/cursor.ts'
+import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { Indexer } from '../helpers/in-process.ts'
 import { run } from './fake-world.ts'
 

@@ -79,7 +79,7 @@ export class Executor {
   #start(kind: JobName): JobProcess {
     const process = new JobProcess(this.#mirrorPath, kind)
     this.#alive.add(process)
-    void process.exited.then(() => {
+    void process.exited.finally(() => {
       this.#alive.delete(process)
       this.#take(process)
     })
