@@ -1,4 +1,4 @@
-import { isUnspacedSign, visitLoweredWords, visitTerms } from '../terms/terms.ts'
+import { isUnspacedSign, termsOf, tokenize, visitLoweredWords } from '../terms/terms.ts'
 
 /** Consecutive terms. The last one may be the beginning of a longer term. */
 export interface TermPhrase {
@@ -68,70 +68,46 @@ function createFinder(numbered: readonly NumberedPhrase[]): (text: string) => re
     const last = phrase.terms.at(-1) ?? ''
     if (!phrase.isPrefix) byLastTerm.set(last, [...(byLastTerm.get(last) ?? []), phrase])
   }
-  const prefixes = numbered.filter((phrase) => phrase.isPrefix)
-  const longest = Math.max(1, ...numbered.map((phrase) => phrase.terms.length))
-  const wanted: Wanted = { byLastTerm, prefixes, longest }
+  const prefixes = numbered.filter(({ isPrefix }) => isPrefix)
+  const lastTerms = [...new Set(numbered.map(({ terms }) => terms.at(-1) ?? ''))]
   // Most parts of a message have none of the words. Beyond ASCII, terms differ from their spelling.
-  const lastTerms = [...new Set(numbered.map((phrase) => phrase.terms.at(-1) ?? ''))]
   const mayMatch = (text: string): boolean => {
     if (Buffer.byteLength(text) > text.length) return numbered.length > 0
     const lowered = text.toLowerCase()
     return lastTerms.some((term) => lowered.includes(term))
   }
-  return (text) => (mayMatch(text) ? findMatches(text, wanted) : [])
+  return (text) => {
+    const matches: TermMatch[] = []
+    const check = (phrase: NumberedPhrase, places: readonly Place[], at: number): void => {
+      const found = placesOf(phrase, places.slice(Math.max(0, at + 1 - phrase.terms.length), at + 1))
+      if (found !== null) matches.push({ word: phrase.number, spans: joinSpans(text, found) })
+    }
+    const checkAll = (places: readonly Place[]): void => {
+      for (const [at, { term }] of places.entries()) {
+        if (matches.length >= MATCHES_MAX) return
+        for (const phrase of byLastTerm.get(term) ?? []) check(phrase, places, at)
+        for (const phrase of prefixes) if (term.startsWith(phrase.terms.at(-1) ?? '')) check(phrase, places, at)
+      }
+    }
+    if (!mayMatch(text)) return []
+    checkAll(tokenize(text))
+    // The index also contains a camel-case word in lower case, without neighbours.
+    visitLoweredWords(text, (word, start, end) => checkAll(termsOf(word).map((term) => ({ term, start, end }))))
+    return matches
+  }
 }
 
-interface Wanted {
-  readonly byLastTerm: ReadonlyMap<string, readonly NumberedPhrase[]>
-  readonly prefixes: readonly NumberedPhrase[]
-  /** Number of terms of the longest phrase. */
-  readonly longest: number
-}
-
-function findMatches(text: string, { byLastTerm, prefixes, longest }: Wanted): readonly TermMatch[] {
-  const matches: TermMatch[] = []
-  // The last few terms are enough: a phrase is checked when its last term is found.
-  const recent: Place[] = []
-  let count = 0
-  const check = (phrase: NumberedPhrase): void => {
-    const places = placesOf(phrase, recent, count, longest)
-    if (places !== null) matches.push({ word: phrase.number, spans: joinSpans(text, places) })
+/** The places of the terms of a phrase, if these are they; else null. */
+function placesOf({ terms, isPrefix }: TermPhrase, places: readonly Place[]): readonly Place[] | null {
+  if (places.length < terms.length) return null
+  const found: Place[] = []
+  for (const [at, term] of terms.entries()) {
+    const place = places[at]
+    const isOpen = isPrefix && at === terms.length - 1
+    if (place === undefined || !(isOpen ? place.term.startsWith(term) : place.term === term)) return null
+    found.push(isOpen && isUnspacedSign(term) ? firstSignOf(place, term) : place)
   }
-  const visit = (term: string, start: number, end: number): void => {
-    if (matches.length >= MATCHES_MAX) return
-    recent[count % longest] = { term, start, end }
-    count += 1
-    const ending = byLastTerm.get(term)
-    if (ending !== undefined) for (const phrase of ending) check(phrase)
-    for (const phrase of prefixes) if (term.startsWith(phrase.terms.at(-1) ?? '')) check(phrase)
-  }
-  visitTerms(text, visit)
-  // The index also contains a camel-case word in lower case, without neighbours.
-  const visitLowered = (word: string, start: number, end: number): void => {
-    count = 0
-    visitTerms(word, (term) => visit(term, start, end))
-  }
-  visitLoweredWords(text, visitLowered)
-  return matches
-}
-
-function placesOf(
-  phrase: TermPhrase,
-  recent: readonly Place[],
-  count: number,
-  longest: number,
-): readonly Place[] | null {
-  const length = phrase.terms.length
-  if (count < length) return null
-  const places: Place[] = []
-  for (const [index, term] of phrase.terms.entries()) {
-    const place = recent[(count - length + index) % longest]
-    if (place === undefined) return null
-    const isLast = index === length - 1
-    if (place.term !== term && !(isLast && phrase.isPrefix && place.term.startsWith(term))) return null
-    places.push(isLast && phrase.isPrefix && isUnspacedSign(term) ? firstSignOf(place, term) : place)
-  }
-  return places
+  return found
 }
 
 /** A single character is searched as the start of a pair, but only the character itself is a match. */
