@@ -83,7 +83,10 @@ function showTitle(titled: { readonly title: string; readonly summary: string | 
 /** The piece with most of the words, in the column with most of them; of equally good ones the first. */
 function showPart(parts: readonly Part[], matcher: TermMatcher): Shown {
   const pieces = parts.flatMap((part) =>
-    searchablePieces(part).map(({ text, column }) => ({ part, column, words: wordsOf(matcher.find(text, column)) })),
+    searchablePieces(part).map(({ text, column }) => {
+      const matches = matcher.find(text, column)
+      return { part, text, column, matches, words: wordsOf(matches) }
+    }),
   )
   const wordsIn = (column: ColumnName): number =>
     new Set(pieces.flatMap((each) => (each.column === column ? [...each.words] : []))).size
@@ -94,9 +97,9 @@ function showPart(parts: readonly Part[], matcher: TermMatcher): Shown {
   if (best === undefined) return { part: 'text', toolName: null, snippet: '' }
   const toolName = best.part.kind === 'tool' ? best.part.name : null
   // Words may be in the prose of a text and in its code: both are shown.
+  if (best.part.kind !== 'text') return { part: best.column, toolName, snippet: makeSnippet(best.text, best.matches) }
   const { text } = searchableText(best.part)
-  const matches = matcher.find(text, best.part.kind === 'text' ? undefined : best.column)
-  return { part: best.column, toolName, snippet: makeSnippet(text, matches) }
+  return { part: best.column, toolName, snippet: makeSnippet(text, matcher.find(text)) }
 }
 
 const wordsOf = (matches: readonly TermMatch[]): ReadonlySet<number> => new Set(matches.map(({ word }) => word))
