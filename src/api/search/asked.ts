@@ -115,8 +115,8 @@ export function readAsked(tree: QueryNode, quoted: ReadonlySet<QueryNode>): Aske
   const isQuestion = new Set(texts.flatMap(termsOf).filter(isFunctionTerm)).size >= OF_QUESTION_MIN
   const words = texts.map((text): AskedWord => {
     const terms = termsOf(text)
-    const isEmpty = (term: string): boolean => isFunctionTerm(term) || (isQuestion && lookedFor.has(term))
-    return { text, terms, isFunctionWord: terms.every(isEmpty) || date?.words.includes(text) === true }
+    const isOfFunction = terms.every((term) => isFunctionTerm(term) || (isQuestion && lookedFor.has(term)))
+    return { text, terms, isFunctionWord: isOfFunction || date?.words.includes(text) === true }
   })
   const strict = nodes.filter((node) => !isPlainWord(node))
   return {

@@ -3,8 +3,7 @@ import type { SearchRequest } from './request.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
-import { stretchesOf } from '../../text/passages/spoken-texts.ts'
-import { columnNames, columnOf, searchableText, type ColumnName } from '../../text/terms/columns.ts'
+import { columnNames, searchablePieces, searchableText, type ColumnName } from '../../text/terms/columns.ts'
 import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 import { makeSnippet } from '../../text/passages/snippet.ts'
 import { statementOf } from './statement.ts'
@@ -81,51 +80,26 @@ function showTitle(titled: { readonly title: string; readonly summary: string | 
   return { part: 'title', toolName: null, snippet: makeSnippet(best?.text ?? '', best?.found ?? []) }
 }
 
+/** The piece with most of the words, in the column with most of them; of equally good ones the first. */
 function showPart(parts: readonly Part[], matcher: TermMatcher): Shown {
-  const found = parts.map((part) => findInPart(part, matcher))
+  const pieces = parts.flatMap((part) =>
+    searchablePieces(part).map(({ text, column }) => {
+      const matches = matcher.find(text, column)
+      return { part, text, column, matches, words: wordsOf(matches) }
+    }),
+  )
   const wordsIn = (column: ColumnName): number =>
-    new Set(found.flatMap((each) => (each.column === column ? [...each.words] : []))).size
-  // Of equally good ones the first.
+    new Set(pieces.flatMap((each) => (each.column === column ? [...each.words] : []))).size
   const [column] = columnNames
-    .filter((name) => found.some((each) => each.column === name))
+    .filter((name) => pieces.some((each) => each.column === name))
     .toSorted((a, b) => wordsIn(b) - wordsIn(a))
-  const [best] = found.filter((each) => each.column === column).toSorted((a, b) => b.words.size - a.words.size)
+  const [best] = pieces.filter((each) => each.column === column).toSorted((a, b) => b.words.size - a.words.size)
   if (best === undefined) return { part: 'text', toolName: null, snippet: '' }
   const toolName = best.part.kind === 'tool' ? best.part.name : null
-  return { part: best.column, toolName, snippet: makeSnippet(best.text, best.matches) }
-}
-
-/** The matches in one part of a message. */
-interface PartFound {
-  readonly part: Part
-  /** The column with most of the words. For a text it can be `code`, if they are between its fences. */
-  readonly column: ColumnName
-  readonly text: string
-  readonly matches: readonly TermMatch[]
-  readonly words: ReadonlySet<number>
-}
-
-function findInPart(part: Part, matcher: TermMatcher): PartFound {
-  const { text } = searchableText(part)
-  const stretches = part.kind === 'text' ? stretchesOf(text) : null
-  const column = columnOf(part.kind)
-  if (stretches === null) {
-    const matches = matcher.find(text, column)
-    return { part, column, text, matches, words: wordsOf(matches) }
-  }
-  const matchesIn = (name: 'text' | 'code'): readonly TermMatch[] =>
-    stretches
-      .filter(({ isCode }) => isCode === (name === 'code'))
-      .flatMap(({ start, end }) => matcher.find(text.slice(start, end), name).map((match) => shifted(match, start)))
-  const [inText, inCode] = [matchesIn('text'), matchesIn('code')]
-  const isMostlyCode = wordsOf(inCode).size > wordsOf(inText).size
-  const matches = [...inText, ...inCode]
-  return { part, column: isMostlyCode ? 'code' : 'text', text, matches, words: wordsOf(matches) }
+  // Words may be in the prose of a text and in its code: both are shown.
+  if (best.part.kind !== 'text') return { part: best.column, toolName, snippet: makeSnippet(best.text, best.matches) }
+  const { text } = searchableText(best.part)
+  return { part: best.column, toolName, snippet: makeSnippet(text, matcher.find(text)) }
 }
 
 const wordsOf = (matches: readonly TermMatch[]): ReadonlySet<number> => new Set(matches.map(({ word }) => word))
-
-const shifted = ({ word, spans }: TermMatch, by: number): TermMatch => ({
-  word,
-  spans: spans.map(({ start, end }) => ({ start: start + by, end: end + by })),
-})

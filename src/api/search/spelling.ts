@@ -50,11 +50,11 @@ export function checkSpelling(
   const most = Math.max(...choices.map(({ spellings }) => spellings.length))
   for (let at = 0; at < most && found.length < SUGGESTED_MAX; at += 1) {
     const replaced = spellingsAt(choices, at)
-    const respelt = replaceWords(tree, replaced)
+    const other = replaceWords(tree, replaced)
     const suggestion: SearchSuggestion = {
-      text: printQuery(respelt),
+      text: printQuery(other),
       reason: 'spelling',
-      count: countFound(db, respelt, request),
+      count: countFound(db, other, request),
     }
     if (suggestion.count > 0) found.push({ replaced, suggestion })
   }
@@ -124,6 +124,8 @@ const PARTS_MAX = 8
 /** A part of a name may be shorter, because the other parts identify it too. */
 const PART_LETTERS_MIN = 3
 
+const slipsInPart = (term: string): number => Math.min(1, slipsForgiven(term, PART_LETTERS_MIN))
+
 /** A hash, or an id in groups of hexadecimal digits, at the end of a text: people mostly give only its beginning. */
 const hashEnd =
   /(?:(?<![\p{L}\p{M}\p{N}])[\da-f]{8}-[\da-f-]*|(?<![\p{L}\p{M}\p{N}])(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{6,})$/iu
@@ -133,7 +135,6 @@ function respellWord(db: Mirror, text: string): readonly Spelling[] {
   const terms = tokenize(text)
   const unknown = terms.filter(({ term }) => slipsForgiven(term) > 0 && !isHeld(db, term)).slice(0, 2)
   // If each part is a known word, no name has them side by side, and one of them is another word.
-  const slipsInPart = (term: string): number => Math.min(1, slipsForgiven(term, PART_LETTERS_MIN))
   const written =
     terms.length === 1 || unknown.length > 0
       ? respellParts(db, text, unknown, slipsForgiven)

@@ -58,9 +58,13 @@ export function nearWords(db: Mirror, word: string, distanceMax: number, isUnfin
   const alike = prepared<string>(db, ALIKE)
     .pluck()
     .all({ first, end, least: letters.length - distanceMax, most })
+  // Of a longer word only the beginning can be near.
   return alike
     .filter(isSpellable)
-    .map((term) => ({ term, distance: editDistance(word, term, isUnfinished) }))
+    .map((term) => ({
+      term,
+      distance: editDistance(word, term.slice(0, letters.length + distanceMax + 1), isUnfinished),
+    }))
     .filter(({ term, distance }) => distance > 0 && distance <= (term.startsWith(first) ? distanceMax : 1))
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, FOUND_MAX)

@@ -1,3 +1,4 @@
+import { BREAK, kindOf } from '../terms/signs.ts'
 import { isUnspacedSign, visitLoweredWords, visitTerms } from '../terms/terms.ts'
 
 /** Consecutive terms. The last one may be the beginning of a longer term. */
@@ -70,25 +71,21 @@ function createFinder(numbered: readonly NumberedPhrase[]): (text: string) => re
   }
   const prefixes = numbered.filter((phrase) => phrase.isPrefix)
   const longest = Math.max(1, ...numbered.map((phrase) => phrase.terms.length))
-  const wanted: Wanted = { byLastTerm, prefixes, longest }
-  // Most parts of a message have none of the words. Beyond ASCII, terms differ from their spelling.
   const lastTerms = [...new Set(numbered.map((phrase) => phrase.terms.at(-1) ?? ''))]
-  const mayMatch = (text: string): boolean => {
-    if (Buffer.byteLength(text) > text.length) return numbered.length > 0
-    const lowered = text.toLowerCase()
-    return lastTerms.some((term) => lowered.includes(term))
-  }
-  return (text) => (mayMatch(text) ? findMatches(text, wanted) : [])
+  const wanted: Wanted = { byLastTerm, prefixes, lastTerms, longest }
+  return (text) => (numbered.length === 0 ? [] : findMatches(text, wanted))
 }
 
 interface Wanted {
   readonly byLastTerm: ReadonlyMap<string, readonly NumberedPhrase[]>
   readonly prefixes: readonly NumberedPhrase[]
+  readonly lastTerms: readonly string[]
   /** Number of terms of the longest phrase. */
   readonly longest: number
 }
 
-function findMatches(text: string, { byLastTerm, prefixes, longest }: Wanted): readonly TermMatch[] {
+function findMatches(text: string, { byLastTerm, prefixes, lastTerms, longest }: Wanted): readonly TermMatch[] {
+  const stretches = nearStretches(text, lastTerms, longest - 1)
   const matches: TermMatch[] = []
   // The last few terms are enough: a phrase is checked when its last term is found.
   const recent: Place[] = []
@@ -105,13 +102,16 @@ function findMatches(text: string, { byLastTerm, prefixes, longest }: Wanted): r
     if (ending !== undefined) for (const phrase of ending) check(phrase)
     for (const phrase of prefixes) if (term.startsWith(phrase.terms.at(-1) ?? '')) check(phrase)
   }
-  visitTerms(text, visit)
+  for (const { start, end } of stretches) {
+    count = 0
+    visitTerms(text, visit, start, end)
+  }
   // The index also contains a camel-case word in lower case, without neighbours.
   const visitLowered = (word: string, start: number, end: number): void => {
     count = 0
     visitTerms(word, (term) => visit(term, start, end))
   }
-  visitLoweredWords(text, visitLowered)
+  for (const { start, end } of stretches) visitLoweredWords(text, visitLowered, start, end)
   return matches
 }
 
@@ -148,4 +148,63 @@ function joinSpans(text: string, places: readonly Place[]): readonly Span[] {
     else spans.push({ start, end })
   }
   return spans
+}
+
+/** With more search texts than this, splitting the whole text into terms is cheaper. */
+const NEEDLES_MAX = 16
+
+/**
+ * The stretches of a text that may contain one of these terms, so the rest need not be split into terms. These are words
+ * that contain a term, ignoring case, and words with non-ASCII characters, because their terms differ from their spelling.
+ * In order, without overlap.
+ * @param terms in lower case
+ * @param wordsBefore how many words before each match belong to its stretch
+ */
+function nearStretches(text: string, terms: readonly string[], wordsBefore: number): readonly Span[] {
+  const lowered = text.toLowerCase()
+  // A few characters have a lower case of another length. After such a character all offsets would be wrong.
+  if (terms.length > NEEDLES_MAX || lowered.length !== text.length) return [{ start: 0, end: text.length }]
+  const seekers = terms.map((term) => (from: number) => asOffset(lowered.indexOf(term, from)))
+  // Counting the bytes is much faster than looking at each character.
+  if (Buffer.byteLength(text) > text.length) seekers.push(seekBeyondAscii(text))
+  const heads = seekers.map((seek) => seek(0))
+  const stretches: Span[] = []
+  for (let at = Math.min(...heads); at < Infinity; at = Math.min(...heads)) {
+    const last = stretches.at(-1)
+    const start = startBefore(text, at, wordsBefore, last?.end ?? 0)
+    const end = wordEnd(text, at)
+    if (last !== undefined && start <= last.end) stretches[stretches.length - 1] = { start: last.start, end }
+    else stretches.push({ start, end })
+    for (const [index, head] of heads.entries()) if (head < end) heads[index] = seekers[index]?.(end) ?? Infinity
+  }
+  return stretches
+}
+
+function seekBeyondAscii(text: string): (from: number) => number {
+  const beyondAscii = /[^\0-\u007f]/g
+  return (from) => {
+    beyondAscii.lastIndex = from
+    return beyondAscii.exec(text)?.index ?? Infinity
+  }
+}
+
+const asOffset = (index: number): number => (index < 0 ? Infinity : index)
+
+const isBreak = (text: string, at: number): boolean =>
+  text.charCodeAt(at) < 0x80 && kindOf(text.charCodeAt(at)) === BREAK
+
+/** @param from end of the former stretch; text before it is not examined */
+function startBefore(text: string, at: number, words: number, from: number): number {
+  let start = at
+  for (let left = words; ; left -= 1) {
+    while (start > from && !isBreak(text, start - 1)) start -= 1
+    if (left === 0 || start === from) return start
+    while (start > from && isBreak(text, start - 1)) start -= 1
+  }
+}
+
+function wordEnd(text: string, at: number): number {
+  let end = at + 1
+  while (end < text.length && !isBreak(text, end)) end += 1
+  return end
 }

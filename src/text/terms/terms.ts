@@ -103,14 +103,17 @@ function asciiTerms(text: string): string {
 /**
  * Calls `visit` with the lower-case spellings of each ASCII word in camel case. `JavaScript` is indexed as `java script`,
  * but users also type `javascript`, so the index contains both.
+ * @param from and `to` are ends of the text, or positions of an ASCII character that separates words
  */
-export function visitLoweredWords(text: string, visit: VisitTerm): void {
-  for (const { 0: rest, index } of text.matchAll(hump)) {
+export function visitLoweredWords(text: string, visit: VisitTerm, from = 0, to = text.length): void {
+  // The rest of the text is not searched for a next word.
+  const piece = from === 0 && to === text.length ? text : text.slice(from, to)
+  for (const { 0: rest, index } of piece.matchAll(hump)) {
     const end = index + rest.length
     let start = index
-    while (start > 0 && isAlphanumeric(text.charCodeAt(start - 1))) start -= 1
-    if (!isWholeWord(text, start, end)) continue
-    for (const lowered of lowerSpellings(text.slice(start, end))) visit(lowered, start, end)
+    while (start > 0 && isAlphanumeric(piece.charCodeAt(start - 1))) start -= 1
+    if (!isWholeWord(piece, start, end)) continue
+    for (const lowered of lowerSpellings(piece.slice(start, end))) visit(lowered, from + start, from + end)
   }
 }
 
@@ -157,10 +160,13 @@ export function isUnspacedSign(term: string): boolean {
   return kind === UNSPACED || kind === UNSPACED_MARK
 }
 
-/** Calls `visit` for each term, in order, without collecting them. */
-export function visitTerms(text: string, visit: VisitTerm): void {
-  let at = 0
-  while (at < text.length) {
+/**
+ * Calls `visit` for each term, in order, without collecting them.
+ * @param from and `to` are ends of the text, or positions of an ASCII character that separates words
+ */
+export function visitTerms(text: string, visit: VisitTerm, from = 0, to = text.length): void {
+  let at = from
+  while (at < to) {
     if (kindAt(text, at) === BREAK) {
       at += 1
       continue

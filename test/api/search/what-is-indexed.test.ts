@@ -86,7 +86,7 @@ describe('text between code fences is code', async () => {
     expect(items.map(({ message, part }) => `${message.id} ${part}`).toSorted()).toEqual(expected)
   })
 
-  test('a snippet marks only matches in the named part', async () => {
+  test('a snippet marks matches in the prose and in the code', async () => {
     const snippetOf = async (q: string): Promise<string | undefined> => (await searched.ask(q)).items[0]?.snippet
     const code = '\n\n```ts\nconst <mark>terncache</mark> = new LapwingMap()\n```\n\n'
     expect(await snippetOf('puffinhook terncache')).toBe(
