@@ -6,7 +6,6 @@ import { CursorHome } from './helpers/cursor.ts'
 import { run } from './cli/fake-world.ts'
 import { cliCanary, cliEras } from './helpers/eras/cli-store.ts'
 import {
-  eraListed,
   eraOutput,
   eraWorktree,
   globalEras,
@@ -198,14 +197,6 @@ test('a chat in a working tree belongs to the repository', async () => {
   expect(rootOf(eraWorktree.id)).toBe(eraWorktree.rootUri)
   const { items } = await daemon.get<List<{ chat: { id: string } }>>('/api/search?q=worktree:x1y')
   expect(items.map(({ chat }) => chat.id)).toEqual([eraWorktree.id])
-})
-
-test('a chat that only a list names is listed on request, as what it is, and found by its title', async () => {
-  const q = encodeURIComponent(eraListed.title)
-  const { items } = await daemon.get<List<object>>(`/api/chats?includeEmpty=true&q=${q}`)
-  expect(items[0]).toMatchObject({ ...eraListed, isListedOnly: true, messageCount: 0, deletedInCursor: false })
-  const shown = await daemon.get<List<ChatAnswer>>('/api/chats?limit=200&subagents=true')
-  expect(shown.items.filter(({ id }) => id === eraListed.id)).toEqual([])
 })
 
 test('a long output that Cursor wrote to a file joins the call of the transcript', async () => {

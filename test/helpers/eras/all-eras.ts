@@ -1,6 +1,6 @@
 import { type CursorHome, headers } from '../cursor.ts'
 import { cliEras } from './cli-store.ts'
-import { globalEras as allGlobalEras, headerTableOf39, putHeader } from './global-items.ts'
+import { globalEras as allGlobalEras, headerTableOf39 } from './global-items.ts'
 import { eraOutputs, rowEras, writeForks, writeNoise } from './global-rows.ts'
 import { line, lines, query, said, transcriptEras, writeOutput, writeTranscript } from './transcripts.ts'
 import { writeTrackingEra } from './tracking.ts'
@@ -21,9 +21,6 @@ export const eraWorktree = {
 
 /** A transcript whose call reads a long output from a file. */
 export const eraOutput = { id: 'era-output', text: 'The kiln log, 4000 lines' }
-
-/** A chat that only a list names. */
-export const eraListed = { id: 'era-listed', title: 'Only the list knows it' }
 
 /** All eras of Cursor in one home. Every chat in the lists has a chat in the global store, with one message. */
 export function writeAllEras(home: CursorHome, cursorHome: string): void {
@@ -55,7 +52,6 @@ export function writeAllEras(home: CursorHome, cursorHome: string): void {
     workspaceIdentifier: { id: 'w', uri: { scheme: 'file', path: '/home/ada/.cursor/worktrees/kiln/x1y' } },
   })
   store.message(eraWorktree.id, 'm', { type: 1, text: 'Try another glaze' })
-  putHeader(store.db, { composerId: eraListed.id, createdAt: 1_780_000_000_000, value: { name: eraListed.title } })
   const path = writeOutput(cursorHome, 'empty-window', '0a1b.txt', eraOutput.text)
   const reads = line('assistant', { type: 'tool_use', name: 'Read', input: { path } })
   const reading = lines(line('user', said(query('Read the kiln log'))), reads)

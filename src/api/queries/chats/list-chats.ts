@@ -9,7 +9,6 @@ import { ARCHIVE } from '../../../mirror/sources/sources.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { ProjectRef } from '../../answers/projects.ts'
 import { answerRow, MACHINE_REF, PROJECT_REF, SOURCE_NAME, type Row } from '../answer-row.ts'
-import { isListedOnly } from '../../../mirror/write/chat-columns.ts'
 
 export const chatSorts = ['newest', 'oldest', 'size', 'messages'] as const
 export type ChatSort = (typeof chatSorts)[number]
@@ -223,8 +222,7 @@ const CHATS_BY_NUM = `
     iif(coalesce(c.context_used, c.context_limit) is null, null,
       json_object('used', c.context_used, 'limit', c.context_limit, 'items', json(ifnull(c.context_items, '[]')))
     ) as contextTokens,
-    c.recorded_cost_cents as recordedCostCents, ${IS_RUNNING} as running,
-    ${isListedOnly('c')} as isListedOnly, ${MACHINE_REF}
+    c.recorded_cost_cents as recordedCostCents, ${IS_RUNNING} as running, ${MACHINE_REF}
   from json_each(?) wanted
   join chats c on c.num = wanted.value
   join sources s on s.num = c.source
