@@ -43,7 +43,7 @@ async function pass(depth: PassDepth, ...userDirs: readonly string[]): Promise<v
 
 /** Its messages with a place. */
 const threadOf = (chat: string): string[] =>
-  indexer.thread(chat).flatMap(([, position, text]) => (position === null ? [] : String(text)))
+  indexer.thread(chat).flatMap(([, position, text]) => (position === null ? [] : text))
 
 test('after the User folder was moved, messages without an id do not appear twice', async () => {
   const before = threadOf('nameless')

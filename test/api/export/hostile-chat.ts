@@ -45,7 +45,6 @@ export const plainChat: Chat = {
   contextTokens: null,
   recordedCostCents: null,
   machine: null,
-  isListedOnly: false,
   running: false,
 }
 
