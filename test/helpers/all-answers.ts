@@ -95,15 +95,30 @@ function untilCounted(daemon: Asker): Promise<unknown> {
   )
 }
 
-/** What archives and hubs have of these answers: no items of a context. */
-export const copied = (answers: Answers): Answers => copiedPart(answers) as Answers
+const isListedOnly = (item: unknown): boolean =>
+  typeof item === 'object' && item !== null && 'isListedOnly' in item && item.isListedOnly === true
+
+/** What archives and hubs have of these answers: no chats that only lists of Cursor's name, and no items of a context. */
+export function copied(answers: Answers): Answers {
+  const paths = Object.entries(answers).filter(([, answer]) => !isListedOnly(answer))
+  const listed = new Set(
+    Object.values(answers)
+      .filter(isListedOnly)
+      .map((chat) => (chat as { id: string }).id),
+  )
+  const isOfListed = (path: string): boolean => [...listed].some((id) => path.includes(encodeURIComponent(id)))
+  return Object.fromEntries(
+    paths.filter(([path]) => !isOfListed(path)).map(([path, answer]) => [path, copiedPart(answer)]),
+  )
+}
 
 function copiedPart(answer: unknown): unknown {
-  if (Array.isArray(answer)) return answer.map(copiedPart)
+  if (Array.isArray(answer)) return answer.filter((item) => !isListedOnly(item)).map(copiedPart)
   if (typeof answer !== 'object' || answer === null) return answer
   const parts = Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, copiedPart(value)]))
   if ('limit' in parts && 'used' in parts) delete parts['items']
-  return parts
+  const left = 'items' in answer && Array.isArray(answer.items) ? answer.items.filter(isListedOnly).length : 0
+  return left === 0 ? parts : { ...parts, total: Number(parts['total']) - left }
 }
 
 /** What may differ: members with these names at any place, and further members of certain chats, by id. */

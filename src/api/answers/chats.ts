@@ -59,6 +59,10 @@ export const chat = s.named(
       }),
     ),
     recordedCostCents: s.maybeAmount,
+    isListedOnly: s.says(
+      s.boolean,
+      "True if only a list of Cursor's names it: nothing that was said in it is on this machine.",
+    ),
     running: s.says(
       s.boolean,
       'Whether Cursor is at work on it: it says so, or wrote a message in the last two minutes.',

@@ -15,6 +15,7 @@ import { listTracked } from '../../mirror/usage/tracked.ts'
 import { toIso, answerRow, type Row } from './answer-row.ts'
 import { inSnapshot } from './snapshot.ts'
 import { PACKED_BYTES_MAX } from '../archives/archive-files.ts'
+import { isListedOnly } from '../../mirror/write/chat-columns.ts'
 
 /** A packed chat that is not written yet. */
 export interface PackedChat {
@@ -214,7 +215,7 @@ interface ArchivableChat {
 }
 
 const COLUMNS = 'c.num, c.id, c.revision, c.is_draft = 0 and c.is_subagent = 0 and c.message_count > 0 as isListed'
-const IS_ARCHIVED = 'c.machine is null'
+const IS_ARCHIVED = `c.machine is null and not ${isListedOnly('c')}`
 const ALL = `select ${COLUMNS} from chats c where ${IS_ARCHIVED} order by c.num`
 const THESE = `
   select ${COLUMNS} from json_each(?) wanted join chats c on c.num = wanted.value and ${IS_ARCHIVED} order by c.num

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import type { Root } from '../../model/change.ts'
+import { isListedOnly } from '../write/chat-columns.ts'
 
 const READ_STATE = `select value from hub_state where key = ?`
 const WRITE_STATE = `insert into hub_state (key, value) values (?, ?) on conflict do update set value = excluded.value`
@@ -76,7 +77,7 @@ select c.num, c.id, c.revision, c.project_source as method,
   c.worktree is not null or c.project_source = 'folder-name' or ${IS_MERGED} as isFound, iif(projects.num is null, 'null', ${ROOT}) as rootJson,
   hub_names.name as hubName
 from chats c left join projects on projects.num = c.project left join hub_names on hub_names.uri = projects.uri
-where c.machine is null
+where c.machine is null and not ${isListedOnly('c')}
 order by c.num
 `
 

@@ -74,9 +74,9 @@ where ${names.map((name) => `${name} is not excluded.${name}`).join(' or ')}
   return prepared(db, sql).run(said.chatId, source, said.list, ...Object.values(columns)).changes > 0
 }
 
-/** @returns the chats whose metadata changed */
+/** @returns the chats whose metadata changed, and those of which nothing else is known */
 export const writeChatMetadata = (db: Mirror, { source, metadata }: Change): ChatId[] =>
-  metadata.filter((said) => saveMetadata(db, source, said)).map(({ chatId }) => chatId)
+  metadata.filter((said) => saveMetadata(db, source, said) || !isMirrored(db, said.chatId)).map(({ chatId }) => chatId)
 
 const FORGET_OWN_ROW = `delete from chat_metadata where chat_id = ? and source = ? and list = '${OWN_ROW}'`
 
@@ -247,7 +247,11 @@ export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
 const IS_MIRRORED = `select 1 from chats where id = ?`
 export const isMirrored = (db: Mirror, id: ChatId): boolean => prepared(db, IS_MIRRORED).get(id) !== undefined
 
-const IS_OWN = `select 1 from chats where id = ? and machine is null`
+/** SQL: whether only lists of Cursor's name a chat, so that nothing of it is here. @param chat the alias of its row */
+export const isListedOnly = (chat: string): string =>
+  `(${chat}.own_row = 'none' and not exists (select 1 from messages where messages.chat = ${chat}.num))`
+
+const IS_OWN = `select 1 from chats c where id = ? and machine is null and not ${isListedOnly('c')}`
 
 /** Whether a source of this machine has the chat, or once had it. */
 export const isOwn = (db: Mirror, id: ChatId): boolean => prepared(db, IS_OWN).get(id) !== undefined

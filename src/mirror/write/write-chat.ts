@@ -1,4 +1,5 @@
 import type { Mirror } from '../open.ts'
+import { excludedIn } from '../projects/place-chats.ts'
 import { dropChat, dropSayings } from '../purge/drop-chat.ts'
 import { enterLosses } from '../sources/losses.ts'
 import { prepared } from '../sql.ts'
@@ -62,7 +63,8 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   const held = find.get(id)
   // A deletion mark of an unknown chat, for example.
   const isEmpty = !tellsFacts(ownRow) && ownRow.kind !== 'unreadable' && (write.placeholders?.size ?? 0) === 0
-  if (held === undefined && isEmpty && write.messages.length === 0) return { ...noOutcome, chatId: id }
+  if (held === undefined && isEmpty && write.messages.length === 0 && !isListed(db, id))
+    return { ...noOutcome, chatId: id }
   if (held === undefined) prepared(db, ADD_CHAT).run(id, change.source)
   const before = held ?? find.get(id)
   if (before === undefined) throw new Error('an insert left no row')
@@ -100,7 +102,9 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   const { liveWithoutRow, ...derived } = deriveColumns(db, facts, tracked)
   const states = new Set(ownRows.values())
   const state = states.has('live') ? 'live' : states.has('gone') ? 'gone' : 'none'
-  const isLive = state === 'live' || liveWithoutRow > 0
+  // Of a chat that only a list names, nobody knows more.
+  const isListedOnly = ownRows.size === 0 && all?.length === 0
+  const isLive = state === 'live' || liveWithoutRow > 0 || isListedOnly
   // The time may be unknown if the chat comes from an archive. A chat that was not live before keeps its former time.
   const goneAt = before.is_live === 0 ? before.deleted_at : ownRow.kind === 'remembered' ? ownRow.deletedAtMs : nowMs
   const deletedAt = isLive ? null : goneAt
@@ -140,6 +144,13 @@ export const noOutcome = { added: 0, changed: 0, gone: 0, messageIds: [], isChan
 const IS_LEFT = `
 select 1 from messages where chat = @num union all select 1 from outlines where chat = @num limit 1
 `
+
+/** A list can name a chat that is in no store. While projects are excluded, its title could be that of one. */
+const IS_LISTED = `
+select 1 from chat_metadata where chat_id = ? and name is not null and is_draft is not 1 limit 1
+`
+const isListed = (db: Mirror, id: ChatId): boolean =>
+  excludedIn(db).length === 0 && prepared(db, IS_LISTED).get(id) !== undefined
 
 /** Writes a chat again of which nothing was read: something else changed that it depends on. */
 export function refreshChat(db: Mirror, id: ChatId, change: Change, tools: WriteTools): ChatOutcome {

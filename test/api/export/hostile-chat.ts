@@ -45,6 +45,7 @@ export const plainChat: Chat = {
   contextTokens: null,
   recordedCostCents: null,
   machine: null,
+  isListedOnly: false,
   running: false,
 }
 
