@@ -217,13 +217,14 @@ export function writeState(store: CliStore, more: readonly Buffer[] = []): strin
     ),
     callStep(1, 'k-shell', texts({ 1: 'strike' }), texts({ 5: 'sparks' })),
   ]
+  const split = bytesField(18, idOf(Buffer.from('Temper it in a split prompt')))
   const turn = (prompt: Buffer, all: readonly Buffer[]) =>
     store.blob(
       bytesField(1, Buffer.concat([bytesField(1, idOf(prompt)), ...all.map((step) => bytesField(2, idOf(step)))])),
     )
   const turns = [
     turn(bytesField(1, Buffer.from('Anneal the cleaver')), steps),
-    turn(bytesField(1, Buffer.from('Temper it in a split prompt')), [textStep('Tempered twice.')]),
+    turn(split, [textStep('Tempered twice.')]),
   ]
   const timing = (seconds: number) =>
     bytesField(14, Buffer.concat([numberField(1, 5000), numberField(2, stateAt(seconds))]))

@@ -148,13 +148,19 @@ export interface StateStep {
   readonly content: string | readonly JsonRecord[]
   /** Short texts of a call and its arguments. The call's id is one of them in old builds; its field depends on the tool. */
   readonly texts: readonly string[]
+  /** The blob with the text of a prompt that has none itself. */
+  readonly textBlob?: string
 }
+
+const TEXT_BLOB = 18
 
 /** A turn's prompt; null if the blob has none. */
 export function decodeTurnMessage(bytes: Buffer): StateStep | null {
   const fields = readWire(bytes) ?? []
   const text = textIn(fields, 1)
-  return text === null ? null : { content: text, atMs: earliestTime(fields), texts: [] }
+  const [textBlob] = text === null ? idsIn(fields, TEXT_BLOB) : []
+  const prompt = { content: text ?? '', atMs: earliestTime(fields), texts: [] }
+  return text === null && textBlob === undefined ? null : { ...prompt, ...(textBlob === undefined ? {} : { textBlob }) }
 }
 
 /** Null for an unknown kind of step. */

@@ -11,7 +11,7 @@ import {
   decodeTurnMessage,
   type StateStep,
 } from './conversation-state.ts'
-import { groupBy } from './json.ts'
+import { groupBy, wellFormed } from './json.ts'
 import {
   parseModelMessages,
   type EntryIssue,
@@ -153,16 +153,27 @@ function readTurns(ids: readonly string[], times: readonly (number | null)[], re
     typeof turn === 'string' ? [] : [turn.userMessage ?? [], turn.steps].flat(),
   )
   const blobs = read([...new Set(named)])
+  const asked = turns.flatMap(({ turn }) => (typeof turn === 'string' ? [] : (turn.userMessage ?? [])))
+  const prompts = new Map(asked.map((id) => [id, decodedIn(blobs, id, decodeTurnMessage)]))
+  const textBlobs = [...prompts.values()].flatMap((each) => (typeof each === 'string' ? [] : (each.textBlob ?? [])))
+  const texts = textBlobs.length === 0 ? new Map<string, Buffer | null>() : read([...new Set(textBlobs)])
   return turns.flatMap(({ id, turn }, at): Item[] => {
     if (typeof turn === 'string') return [{ id, entry: null, role: null, keys: [], issue: turn }]
     const { userMessage: prompt, steps, atMs } = turn
     return [
       ...(prompt === null
         ? []
-        : itemOf(prompt, 'user', decodedIn(blobs, prompt, decodeTurnMessage), atMs ?? times[at] ?? null)),
+        : itemOf(prompt, 'user', withText(prompts.get(prompt) ?? 'missing-blob', texts), atMs ?? times[at] ?? null)),
       ...steps.flatMap((step) => itemOf(step, 'assistant', decodedIn(blobs, step, decodeStep), null)),
     ]
   })
+}
+
+/** Some builds may keep the text of a prompt in a blob of its own. */
+function withText(prompt: StateStep | IssueReason, texts: ReadonlyMap<string, Buffer | null>): StateStep | IssueReason {
+  if (typeof prompt === 'string' || prompt.textBlob === undefined) return prompt
+  const text = texts.get(prompt.textBlob) ?? null
+  return text === null ? 'missing-blob' : { ...prompt, content: wellFormed(text.toString('utf8')) }
 }
 
 function itemOf(id: string, role: Role, step: StateStep | IssueReason, turnAtMs: number | null): Item[] {
