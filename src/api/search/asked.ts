@@ -60,8 +60,9 @@ const spellings: readonly (readonly [pattern: RegExp, other: string])[] = [
 
 /** A word, then the same word as others write it, and the words of the mirror that have the same stem in English. */
 export function formsOf(db: Mirror, text: string): readonly string[] {
-  const written = [text, ...spellings.map(([pattern, other]) => text.replace(pattern, other))]
-  return [...new Set([...written, ...written.flatMap((word) => withSameStem(db, word))])].slice(0, FORMS_MAX)
+  const written = new Set([text, ...spellings.map(([pattern, other]) => text.replace(pattern, other))])
+  const forms = [...written].flatMap((word) => withSameStem(db, word))
+  return [...new Set([...written, ...forms])].slice(0, FORMS_MAX)
 }
 
 /** The words of the mirror with the same stem, also the word itself if the mirror has it. */

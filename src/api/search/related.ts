@@ -30,13 +30,15 @@ export function relateChats(
   db: Mirror,
   { tree, quoted }: Pick<ParsedQuery, 'tree' | 'quoted'>,
   request: Pick<SearchRequest, 'q' | 'filters' | 'clock' | 'isRedacted'>,
-  { items }: Pick<SearchAnswer, 'items'>,
+  { items, total }: Pick<SearchAnswer, 'items' | 'total'>,
 ): Related {
   if (tree === null) return nothing
   const asked = readAsked(tree, quoted)
-  // If a name was asked for and found, a chat that has nothing but its parts is not close. A word has other forms.
+  // If a name was asked for and found, a chat that has nothing but its parts is not close. A word has other forms, which
+  // are shown below all of its hits.
   const isName = asked.words.flatMap(({ terms }) => terms.filter((term) => !isFunctionTerm(term))).length > 1
-  if (items.length > 0 && isName && asksOneThing(asked, request.q)) return nothing
+  const isFound = items.length > 0 && (isName || items.length < total)
+  if (isFound && asksOneThing(asked, request.q)) return nothing
   const shown: ReadonlySet<string> = new Set(items.map(({ chat }) => chat.id))
   const nodes = tree.kind === 'and' ? tree.nodes : [tree]
   const flags = nodes.flatMap((node) => (node.kind === 'not' && isOfWords(node.node) ? [node] : []))
