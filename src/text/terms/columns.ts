@@ -24,8 +24,8 @@ export interface SearchableText {
 
 /** UTF-16 units of one tool call's input, and of its output. */
 const TOOL_DATA_LENGTH_MAX = 65_536
-/** UTF-16 units of all parts of one kind in one message: at least two million characters. */
-const KIND_LENGTH_MAX = 4_000_000
+/** Characters of all parts of one kind in one message, without their paths and separators. */
+const KIND_CHARACTERS_MAX = 2_000_000
 /** UTF-16 units of one column for the content hash. It cannot be changed: mirrors contain hashes of texts cut like this. */
 const COLUMN_LENGTH_MAX = 2_097_152
 const DEPTH_MAX = 200
@@ -53,15 +53,29 @@ function capKinds(
   parts: readonly Part[],
   found: readonly SearchableText[],
 ): { readonly texts: readonly string[]; readonly isCapped: boolean } {
+  const texts = found.map(({ text }) => text)
+  const isDataCapped = found.some(({ isCapped }) => isCapped)
+  // There are at most as many characters as units, so nearly no message needs counting by character.
+  if (texts.reduce((sum, { length }) => sum + length, 0) <= KIND_CHARACTERS_MAX)
+    return { texts, isCapped: isDataCapped }
   const room = new Map<Part['kind'], number>()
-  const texts = found.map(({ text }, at) => {
-    const kind = parts[at]?.kind ?? 'text'
-    const left = room.get(kind) ?? KIND_LENGTH_MAX
-    room.set(kind, Math.max(0, left - text.length))
-    return cutText(text, left)
+  const cut = parts.map((part, at) => {
+    const text = texts[at] ?? ''
+    const left = room.get(part.kind) ?? KIND_CHARACTERS_MAX
+    const path = 'path' in part && part.path !== null && part.text !== null ? part.path.length + 1 : 0
+    const first = firstCharacters(text, left + path)
+    room.set(part.kind, left - Math.max(0, first.characters - path))
+    return first.text
   })
-  const isCapped = found.some((one, at) => one.isCapped || one.text.length > (texts[at]?.length ?? 0))
-  return { texts, isCapped }
+  return { texts: cut, isCapped: isDataCapped || cut.some((text, at) => text.length < (texts[at] ?? '').length) }
+}
+
+/** The beginning of a text and its number of characters: two UTF-16 units may be one character. */
+function firstCharacters(text: string, max: number): { readonly text: string; readonly characters: number } {
+  let at = 0
+  let characters = 0
+  for (; at < text.length && characters < max; characters += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
+  return { text: text.slice(0, at), characters }
 }
 
 function gather(pieces: readonly Piece[]): ColumnTexts {

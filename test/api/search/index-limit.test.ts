@@ -3,8 +3,8 @@ import { headers } from '../../helpers/cursor.ts'
 import { Cursordex } from '../../helpers/spawn-cursordex.ts'
 import { World } from '../../helpers/world.ts'
 
-const MAX = 4_000_000
-/** A text of this many UTF-16 units: filler between a first and a last word. */
+const MAX = 2_000_000
+/** A text of this many characters: filler between a first and a last word. */
 const filled = (first: string, characters: number, last = ''): string => {
   const filler = 'filler words '.repeat(Math.ceil(characters / 13))
   return `${first} ${filler}`.slice(0, characters - last.length - 1) + (last === '' ? '.' : ` ${last}`)
@@ -12,13 +12,13 @@ const filled = (first: string, characters: number, last = ''): string => {
 const code = (content: string): object => ({ content, languageId: 'ts' })
 
 const rows: Readonly<Record<string, object>> = {
-  // One unit too many in two parts of the same kind.
-  over: { codeBlocks: [code(filled('ottercove', MAX / 2 + 1)), code(filled('heronpond', MAX / 2, 'wrenlast'))] },
+  // 2,000,001 characters in two parts of the same kind.
+  over: { codeBlocks: [code(filled('ottercove', 1_000_001)), code(filled('heronpond', 1_000_000, 'wrenlast'))] },
   // The maximum length, and another part of a different kind.
   exact: { text: 'a walrusbay', codeBlocks: [code(filled('plovermere', MAX - 9)), code('ternrocks')] },
-  // Two million characters, of which each takes two units.
-  pairs: { text: `puffincliff ${'🦉'.repeat(MAX / 2 - 21)} gullpier` },
-  error: { text: `gannetrock ${'x '.repeat(MAX / 2 - 20)}`, errorDetails: { message: 'dunlinbeach' } },
+  // Counts characters, even if one takes two UTF-16 units.
+  pairs: { text: `puffincliff ${'🦉'.repeat(MAX - 21)} gullpier` },
+  error: { text: `gannetrock ${'x '.repeat(999_990)}`, errorDetails: { message: 'dunlinbeach' } },
 }
 const asked = {
   over: ['ottercove', 'heronpond'],
@@ -47,7 +47,7 @@ interface Shown {
   readonly isIndexCapped: boolean
 }
 
-test('a message with one unit too many of a kind is marked as capped, and one at the limit is not', async () => {
+test('a message with one character too many of a kind is marked as capped, and one at the limit is not', async () => {
   const { items } = (await ask('/api/chats/long/messages', {})) as { items: readonly Shown[] }
   expect(items.filter(({ isIndexCapped }) => isIndexCapped).map(({ id }) => id)).toEqual(['over'])
 })
