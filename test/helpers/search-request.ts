@@ -1,4 +1,4 @@
-import type { SearchRequest } from '../../src/api/search/request.ts'
+import type { SearchRequest } from '../../src/api/search/query.ts'
 
 /** A request with only a query, which a test can change. */
 export function requestOf(q: string, changes: Partial<SearchRequest> = {}): SearchRequest {

@@ -1,7 +1,6 @@
 import type { TermPhrase, WantedPhrase } from '../../text/passages/matcher.ts'
 import type { ColumnName } from '../../text/terms/columns.ts'
-import { kindOf, LOWER } from '../../text/terms/signs.ts'
-import { isUnspacedSign, tokenize, type Term } from '../../text/terms/terms.ts'
+import { kindOf, LOWER, isUnspacedSign, tokenize, type Term } from '../../text/terms/terms.ts'
 
 /** Words, marks or paths that a row of the index must have. */
 export interface Words {

@@ -6,9 +6,15 @@ import { monthOf } from '../periods.ts'
 import { LOCAL } from '../queries/machines.ts'
 import { FIRST_DATED_KEY } from './fields.ts'
 import { planQuery, type Plan } from './plan.ts'
-import { partNames, type QueryNode } from './query.ts'
+import {
+  partNames,
+  type QueryNode,
+  filterNodes,
+  type FacetName,
+  type SearchFilters,
+  type SearchRequest,
+} from './query.ts'
 import type { FilterName } from '../../shared/filters.ts'
-import { filterNodes, type FacetName, type SearchFilters, type SearchRequest } from './request.ts'
 import { newestMessages, statementOf, type Newest } from './statement.ts'
 import { countHits, titlesBeside, TITLES_MAX, type TitleHits } from './titles.ts'
 

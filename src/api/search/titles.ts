@@ -1,7 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import { planQuery, type Plan } from './plan.ts'
-import type { QueryNode } from './query.ts'
-import { filterNodes, type SearchRequest } from './request.ts'
+import { type QueryNode, filterNodes, type SearchRequest } from './query.ts'
 import {
   chatsOfMessages,
   chatsWithMatch,

@@ -5,8 +5,7 @@ import { editDistance } from '../../text/nearest-name.ts'
 import type { TermPhrase } from '../../text/passages/matcher.ts'
 import { tokenize } from '../../text/terms/terms.ts'
 import { phrasesExpression } from './condition.ts'
-import { echo } from './lex.ts'
-import { printQuery } from './parse.ts'
+import { echo, printQuery } from './parse.ts'
 import type { InsideNode } from './query.ts'
 
 /** Above this number, all words count as equally frequent. */

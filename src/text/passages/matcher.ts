@@ -1,5 +1,4 @@
-import { BREAK, kindOf } from '../terms/signs.ts'
-import { isUnspacedSign, visitLoweredWords, visitTerms } from '../terms/terms.ts'
+import { BREAK, kindOf, isUnspacedSign, visitLoweredWords, visitTerms } from '../terms/terms.ts'
 
 /** Consecutive terms. The last one may be the beginning of a longer term. */
 export interface TermPhrase {

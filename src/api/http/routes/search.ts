@@ -3,8 +3,7 @@ import { asChatId } from '../../../model/ids.ts'
 import { roles } from '../../../model/message.ts'
 import { foundInChat, searchAnswer, suggestAnswer } from '../../answers/search.ts'
 import { fieldFilters, type FieldFilter } from '../../../shared/filters.ts'
-import { partNames } from '../../search/query.ts'
-import { facetNames, filtersOf, searchSorts } from '../../search/request.ts'
+import { partNames, facetNames, filtersOf, searchSorts } from '../../search/query.ts'
 import type { SearchBodyRequest } from '../../search/search.ts'
 import {
   readBounds,
