@@ -1,10 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { runPath } from '../../src/archive/manifest.ts'
+import { objectPath, runPath } from '../../src/archive/manifest.ts'
 import type { ArchivedChat, ArchivedMessage } from '../../src/archive/archived-chat.ts'
 import { hash } from 'node:crypto'
-import { plant } from './harms.ts'
+
+/** Stores a file under the hash of its bytes, like a deliberate forgery. */
+function plant(dir: string, bytes: Buffer): string {
+  const name = hash('sha256', bytes)
+  mkdirSync(dirname(join(dir, objectPath(name))), { recursive: true })
+  writeFileSync(join(dir, objectPath(name)), bytes)
+  return name
+}
 
 export const RUN = '20260101T000000Z-manual'
 

@@ -6,7 +6,7 @@ import { hostileFor } from '../system/hostile/http/parameters.ts'
 import { AttackedServer } from '../system/hostile/http/server.ts'
 import type { Ask } from '../system/hostile/http/target.ts'
 import { oddBodies, oddMethods, oddPaths } from '../system/hostile/http/unusual.ts'
-import { randomQuery } from '../system/hostile/searches/random-query.ts'
+import { randomQuery } from '../system/hostile/searches/hostile-query.ts'
 
 const REQUESTS = 200_000
 const ROUND = 5000

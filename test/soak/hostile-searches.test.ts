@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
 import { askSearches, writeTalk } from '../system/hostile/searches/ask-searches.ts'
-import { overtake } from '../system/hostile/searches/overtake.ts'
-import { serveSlowStore, slowQuery } from '../system/hostile/searches/slow-store.ts'
 import { World } from '../helpers/world.ts'
 import { untilReady, Workplace } from '../helpers/spawn-cursordex.ts'
 import { makeCorpus } from '../search/corpus/make-corpus.ts'
@@ -44,17 +42,3 @@ test('a hundred thousand hostile strings over HTTP: no fault, no syntax error, n
     await place.remove()
   }
 }, 7_200_000)
-
-test('over a large store, searches that run out of time keep no small question waiting', async () => {
-  const place = new Workplace()
-  try {
-    const url = await serveSlowStore(place, 50_000, 2000)
-    const { searches, cutShort, light, keptWaiting, p99Ms, faults } = await overtake(url, slowQuery, 500)
-    console.log(`beside ${searches} slow searches: ${light} answers, ${keptWaiting} kept waiting, p99 ${p99Ms} ms`)
-    expect(faults).toEqual([])
-    expect(cutShort).toBeGreaterThan(0)
-    expect(keptWaiting).toBeLessThan(light / 20)
-  } finally {
-    await place.remove()
-  }
-}, 1_800_000)

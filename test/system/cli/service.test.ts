@@ -3,8 +3,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { childrenOf } from '../../helpers/children-of.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
-import { untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 
 let place: Workplace
@@ -20,48 +21,21 @@ beforeEach(() => {
 })
 afterEach(() => place.remove())
 
+const oddFolder = (): string => join(place.root, String.raw`a b%n $HOME $\{X} "q" 'r' \t ; é`)
+
 /** No user manager answers at the runtime folder, so only the file is written. */
 async function install(...flags: readonly string[]): Promise<void> {
   const { exitCode, stderr } = await place.run(['service', 'install'], { env, flags })
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('Run it later: systemctl') })
 }
 
-function editUnit(from: string, to: string): void {
-  const before = readFileSync(unit, 'utf8')
-  expect(before).toContain(from)
-  writeFileSync(unit, before.replace(from, to))
-}
-
-describe('systemd-analyze verify', () => {
-  function verify(): { readonly status: number | null; readonly output: string } {
-    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['--user', 'verify', unit], {
-      encoding: 'utf8',
-      env: { ...process.env, ...env },
-    })
-    return { status, output: stdout + stderr }
-  }
-
-  test('the installed unit has nothing to complain about', async () => {
-    await install()
-    expect(verify()).toEqual({ status: 0, output: '' })
+test('systemd-analyze has nothing to complain about, whatever the settings are', async () => {
+  await install('--data-dir', oddFolder(), '--host', '0.0.0.0')
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['--user', 'verify', unit], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
   })
-
-  test('odd characters in the settings do not harm it', async () => {
-    await install('--data-dir', join(place.root, String.raw`a b%n $HOME $\{X} "q" 'r' \t ; é`), '--host', '0.0.0.0')
-    expect(verify()).toEqual({ status: 0, output: '' })
-  })
-
-  test('a misspelt key would be reported', async () => {
-    await install()
-    editUnit('TasksMax=', 'TaskMax=')
-    expect(verify().output).toContain("'TaskMax'")
-  })
-
-  test('a missing program would be reported', async () => {
-    await install()
-    editUnit('ExecStart="', 'ExecStart="/missing')
-    expect(verify()).toEqual({ status: 1, output: expect.stringContaining('/missing') })
-  })
+  expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: '' })
 })
 
 const launcher = fileURLToPath(new URL('service-launcher.py', import.meta.url))
@@ -99,34 +73,13 @@ class Supervised {
 
 /** Threads of a process and of all processes below it. Each counts as a task. */
 function tasksBelow(pid: number): number {
-  const parents = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-        return [{ pid: Number(name), parent: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) }]
-      } catch {
-        // It ended meanwhile.
-        return []
-      }
-    })
-  const below = (of: number): number[] => [
-    of,
-    ...parents.filter(({ parent }) => parent === of).flatMap((each) => below(each.pid)),
-  ]
-  return below(pid).reduce((sum, each) => {
-    try {
-      return sum + readdirSync(`/proc/${each}/task`).length
-    } catch {
-      return sum
-    }
-  }, 0)
-}
-
-async function getJson(url: string): Promise<unknown> {
-  const response = await fetch(url)
-  expect(response.status).toBe(200)
-  return response.json()
+  try {
+    const below = childrenOf(pid).reduce((sum, child) => sum + tasksBelow(child), 0)
+    return below + readdirSync(`/proc/${pid}/task`).length
+  } catch {
+    // It ended meanwhile.
+    return 0
+  }
 }
 
 describe('under the restrictions of the unit (with python3 and libseccomp)', () => {
@@ -142,7 +95,7 @@ describe('under the restrictions of the unit (with python3 and libseccomp)', () 
       const response = await fetch(`${url}/api/search?q=chat*`)
       return response.status === 503 ? null : response.json()
     })
-  const health = (url: string) => getJson(`${url}/api/health`)
+  const health = (url: string) => getJson(url, '/api/health')
 
   test('the daemon answers, stays below TasksMax, and comes back after SIGKILL', async () => {
     await install()
@@ -182,7 +135,7 @@ describe('under the restrictions of the unit (with python3 and libseccomp)', () 
   })
 
   test('settings with odd characters reach the daemon as they were given', async () => {
-    const dataDir = join(place.root, String.raw`a b%n $HOME $\{X} "q" 'r' \t ; é`)
+    const dataDir = oddFolder()
     await install('--data-dir', dataDir)
     service = new Supervised()
     const url = await service.listening()
@@ -203,13 +156,9 @@ describe('under the restrictions of the unit (with python3 and libseccomp)', () 
     expect(await service.listening()).toContain('0.0.0.0')
   })
 
-  test.each([
-    ['RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6', ['--host', '0.0.0.0']],
-    ['RestrictAddressFamilies=AF_UNIX', []],
-    ['SystemCallFilter=@default @basic-io', []],
-  ])('the daemon would not start with %s %j', async (setting, flags) => {
-    await install(...flags)
-    service = new Supervised(setting, 'Restart=no')
+  test('without network sockets the daemon would not start: what the unit forbids is applied', async () => {
+    await install()
+    service = new Supervised('RestrictAddressFamilies=AF_UNIX', 'Restart=no')
     await waitUntil('the end', () => /^ended (?!0)/m.test(service.output))
     expect(service.output).not.toContain('listening')
   })

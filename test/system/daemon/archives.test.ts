@@ -1,10 +1,12 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { childrenOf } from '../../helpers/children-of.ts'
 import { headers } from '../../helpers/cursor.ts'
+import { EventStream } from '../../helpers/event-stream.ts'
 import { fillStore, wordOf } from '../../helpers/fill-store.ts'
 import { archiveAll, wipeMirror } from '../../helpers/restored-daemon.ts'
-import { getJson, STOP_MS_MAX, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 import type { ArchiveRestored, ArchiveRun as Run } from '../../../src/api/answers/archives.ts'
 
@@ -60,6 +62,8 @@ describe('over HTTP', () => {
     expect(sound).toMatchObject({ ok: true, checked: 4, damaged: [] })
     spoilChat(place, made.name, 'b')
     expect(await daemon.post(`/api/archives/${made.name}/verify`)).toMatchObject({ ok: false, damaged: ['b'] })
+    const told = await place.run(['archive', 'verify', made.name])
+    expect([told.exitCode, told.stdout]).toEqual([1, expect.stringContaining('damaged')])
     const { items } = await daemon.get<{ items: Run[] }>('/api/archives')
     expect(items.map(({ name, state }) => [name, state])).toEqual([
       [some.name, 'verified'],
@@ -70,17 +74,11 @@ describe('over HTTP', () => {
   })
 
   test.each<[path: string, body: unknown, status: number, why: RegExp]>([
-    ['', { scope: { project: 'a' } }, 400, /must be a search/],
-    ['', { scope: '' }, 400, /must be a search/],
     ['', { scope: 5 }, 400, /must be a search/],
     ['', { scop: 'a' }, 400, /scope/],
     ['/newest/restore', { map: { 'Users/a': '/home/b' } }, 400, /\\"map\\" is wrong.*not an absolute path/],
-    ['/newest/restore', { map: { '/a': 5 } }, 400, /map/],
-    ['/newest/restore', { map: ['/a=/b'] }, 400, /map/],
     ['/newest/restore', { from: 'archives' }, 400, /\\"from\\" must be the absolute path/],
-    ['/newest/restore', { form: '/a' }, 400, /form/],
     ['/newest/restore', { from: '/nowhere/at/all' }, 404, /There is no archive in/],
-    ['/newest/restore', { from: '/dev/null' }, 404, /There is no archive in/],
     ['/newest/restore', { from: '/a\u0000b' }, 404, /There is no archive in/],
     ['/newest/restore', { from: `/${'x'.repeat(300)}` }, 404, /There is no archive in/],
     ['/20200101T000000Z-none/restore', {}, 404, /No archive has this name/],
@@ -96,53 +94,24 @@ beforeEach(() => {
 })
 afterEach(() => place.remove())
 
-test('without a daemon the command makes, lists and verifies archives, and its exit code reports damage', async () => {
-  writeTrees(place)
-  const made = async (tree: string): Promise<Run> =>
-    JSON.parse((await place.run(['archive', 'run', tree, '--json'])).stdout) as Run
-  const [whole, spoilt] = [await made('plum'), await made('pear')]
-  expect((await place.run(['archive', 'list'])).stdout).toMatch(new RegExp(`${whole.name}\\s+verified`))
-  expect(await place.run(['archive', 'verify'])).toMatchObject({
-    exitCode: 0,
-    stdout: expect.stringContaining('4 files read'),
-  })
-  spoilChat(place, spoilt.name, 'b')
-  const byName = await place.run(['archive', 'verify', whole.name])
-  expect([byName.exitCode, byName.stdout]).toEqual([1, expect.stringContaining(`damaged archive: ${spoilt.name}`)])
-  expect(await place.run(['archive', 'verify'])).toMatchObject({ exitCode: 1 })
-})
-
 const CHATS = 50
 const MESSAGES = 20
 
 /** Archives all chats, then removes Cursor's store and the mirror. */
-async function archiveAndLose(chats = CHATS): Promise<void> {
+async function archiveAndLose(): Promise<void> {
   const store = place.cursor.global()
-  fillStore(store, { chats, messagesPerChat: MESSAGES, textLength: 400 })
+  fillStore(store, { chats: CHATS, messagesPerChat: MESSAGES, textLength: 400 })
   const made = await place.run(['archive', 'run'])
   if (made.exitCode !== 0) throw new Error(made.stderr)
   store.db.exec('delete from cursorDiskKV')
   wipeMirror(place.dataDir)
 }
 
-/** All events of a stream so far. */
-async function listen(url: string, signal: AbortSignal): Promise<{ readonly received: string[] }> {
-  const received: string[] = []
-  const { body } = await fetch(`${url}/api/events`, { signal })
-  const read = async (): Promise<void> => {
-    const decoder = new TextDecoder()
-    for await (const bytes of body ?? []) received.push(decoder.decode(bytes as Uint8Array, { stream: true }))
-  }
-  read().catch(() => undefined)
-  return { received }
-}
-
 test('over HTTP a restore answers when everything is searchable, reports progress, and lets new messages in meanwhile', async () => {
   await archiveAndLose()
   const { url } = await place.serve()
   await untilReady(url)
-  const ending = new AbortController()
-  const { received } = await listen(url, ending.signal)
+  const events = await EventStream.open(url)
   const asked = getJson<ArchiveRestored>(url, '/api/archives/newest/restore', post({}))
   const store = place.cursor.global()
   store.chat('live', { fullConversationHeadersOnly: headers(['l1']) })
@@ -162,51 +131,15 @@ test('over HTTP a restore answers when everything is searchable, reports progres
     const { total: count } = await getJson<{ total: number }>(url, '/api/search?q=quince')
     return count === 1
   })
-  const text = received.join('')
-  expect(text).toMatch(/event: archive\ndata: {[^}]*"act":"restore"[^}]*"done":\d+/)
-  expect(text).toMatch(/"act":"restore","state":"ended"/)
-  expect(text).not.toContain('event: loss')
+  expect(events.text).toMatch(/event: archive\ndata: {[^}]*"act":"restore"[^}]*"done":\d+/)
+  expect(events.text).toMatch(/"act":"restore","state":"ended"/)
+  expect(events.data('loss')).toEqual([])
   expect(await getJson(url, '/api/losses')).toMatchObject({ total: 0 })
   // Later passes over Cursor do not remove it again.
   const { added, gone } = await getJson<{ added: number; gone: number }>(url, '/api/sync', post({ full: true }))
   expect([added, gone]).toEqual([0, 0])
   expect(await getJson(url, '/api/status')).toMatchObject({ counts: { chats: CHATS + 1 }, archives: { atWork: null } })
-  ending.abort()
-})
-
-test('a daemon that is stopped during a restore ends at once, and the next restore continues', async () => {
-  // Enough chats that the restore cannot end between two checks.
-  const chats = 4 * CHATS
-  await archiveAndLose(chats)
-  const { daemon, url } = await place.serve()
-  await untilReady(url)
-  const asked = fetch(`${url}/api/archives/newest/restore`, post({})).catch(() => null)
-  await waitUntil(
-    'half of the chats',
-    async () => {
-      const { archives: told } = await getJson<{ archives: { atWork: { done: number } | null } }>(url, '/api/status')
-      return (told.atWork?.done ?? 0) > chats / 2
-    },
-    { everyMs: 2 },
-  )
-  const { exitCode, tookMs } = await daemon.stop()
-  await asked
-  expect(exitCode).toBe(0)
-  expect(tookMs).toBeLessThan(STOP_MS_MAX)
-  const rest = await place.run(['archive', 'restore', '--json'])
-  const { added, messages } = JSON.parse(rest.stdout) as ArchiveRestored
-  expect([added < messages, messages]).toEqual([true, chats * MESSAGES])
-  const again = await place.run(['archive', 'restore'])
-  expect(again.stdout).toContain('restored 0 chats and 0 messages')
-})
-
-test('if all objects are missing, every chat is named', async () => {
-  await archiveAndLose(10)
-  rmSync(join(archives(place), 'objects'), { recursive: true })
-  const { stdout, exitCode } = await place.run(['archive', 'restore', '--json'])
-  const restored = JSON.parse(stdout) as ArchiveRestored
-  expect([exitCode, restored]).toMatchObject([1, { ok: false, chats: 0, added: 0, addedChats: 0 }])
-  expect(restored.damaged).toHaveLength(10)
+  await events.close()
 })
 
 test('if the source is switched off, nothing is restored, and the error says so', async () => {
@@ -225,7 +158,7 @@ test('an archive whose process is killed has failed, and the next one is made', 
   const { daemon, url } = await place.serve()
   await untilReady(url)
   const begun = await getJson<Run>(url, '/api/archives', post({}))
-  const pid = await waitUntil('its process', () => childOf(daemon.pid, 'archive'), { everyMs: 2 })
+  const pid = await waitUntil('its process', () => childrenOf(daemon.pid, 'archive')[0], { everyMs: 2 })
   process.kill(pid, 'SIGKILL')
   const failed = await waitUntil('the end of it', async () => {
     const run = await getJson<Run>(url, `/api/archives/${begun.name}`)
@@ -234,11 +167,3 @@ test('an archive whose process is killed has failed, and the next one is made', 
   expect(failed).toMatchObject({ state: 'failed', error: expect.stringContaining('archive') })
   expect(await archiveAll(faceOf(url))).toMatchObject({ state: 'verified', chats: 80 })
 })
-
-/** The child process of the daemon that does this. */
-function childOf(pid: number, job: string): number | undefined {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    .split(' ')
-    .filter((word) => word !== '')
-  return children.map(Number).find((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').split('\0').includes(job))
-}

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { misconfiguredFolders } from '../../../src/engine/source-reasons.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { Workplace, type Status } from '../../helpers/spawn-cursordex.ts'
-import { waitUntil } from '../../helpers/wait-until.ts'
 
 let place: Workplace
 beforeEach(() => {
@@ -33,15 +32,6 @@ test('there is no warning about a User folder, even a new one, or about a missin
   const fresh = mkdtempSync(join(homedir(), 'fresh-'))
   mkdirSync(join(fresh, 'workspaceStorage'))
   expect(misconfiguredFolders([place.cursor.userDir, fresh, join(homedir(), 'nowhere')])).toEqual([])
-})
-
-test('for a folder that is not Cursor’s User folder there is a warning', async () => {
-  const flags = ['--cursor-user-dir', join(place.cursor.root, 'Cursor'), '--cursor-home', '', '--port', '0']
-  const options = { isBare: true, env: { CURSORDEX_DATA_DIR: place.dataDir } }
-  const warning = `Perhaps you meant ${place.cursor.userDir}: --cursor-user-dir.`
-  expect((await place.run(['chats', ...flags], options)).stderr).toContain(warning)
-  const daemon = place.start(['serve', ...flags], options)
-  await waitUntil('the sentence', () => daemon.stderr.includes(warning))
 })
 
 /** The folders of the status, with their states. */

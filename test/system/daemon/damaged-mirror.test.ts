@@ -76,15 +76,6 @@ test('a damaged mirror is set aside at the start, and what Cursor lost is still 
   expect(await untilReady(url)).toMatchObject({ reasons: [] })
 })
 
-test('a mirror without its header is set aside at the start, the daemon says that nothing was saved, and reads the stores again', async () => {
-  overwrite(1, 100)
-  const { url } = await place.serve()
-  const { reasons, counts } = await untilReady(url)
-  expect(counts).toMatchObject({ chats: 4, messages: 23, deleted: 0 })
-  expect(reasons).toEqual([expect.stringContaining('0 messages of 0 chats were saved. The damaged file is ')])
-  expect(aside()).toHaveLength(1)
-})
-
 test('a killed daemon leaves no mark of a clean end, so that the next one checks first and then leaves one', async () => {
   const first = await place.serve()
   await untilReady(first.url)
@@ -141,12 +132,4 @@ test('a search without a daemon that meets a damaged index says so, and the next
   const { exitCode, stdout } = await place.run(['search', wordOf(1, 2)])
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining('m1-2')])
   expect(aside()).toEqual([])
-})
-
-test('a command without a daemon repairs the mirror too, and says so', async () => {
-  cutOffLastPage()
-  const { exitCode, stdout, stderr } = await place.run(['chats', '--json'])
-  expect([exitCode, (JSON.parse(stdout) as { total: number }).total]).toEqual([0, 4])
-  expect(stderr).toContain('24 messages of 4 chats were saved')
-  expect(aside()).toHaveLength(1)
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { prepareDataFolder } from '../../../src/engine/data-folder.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
-import { cursordexBin, getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
+import { cursordexBin, getJson, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { pause } from '../../helpers/wait-until.ts'
 
 const hasModes = process.platform !== 'win32'
@@ -54,6 +54,7 @@ test.runIf(hasModes)('only the user can access the folder and its files, from th
   const watching = watchModes(place.dataDir, () => isReady)
   const { daemon, url } = await place.serve(['--auth'])
   const token = readFileSync(join(place.dataDir, 'token'), 'utf8').trim()
+  expect(token).toMatch(/^[\w-]{43}$/)
   await getJson(url, '/api/search?q=plum', { headers: { authorization: `Bearer ${token}` } })
   await pause(500)
   isReady = true
@@ -90,9 +91,10 @@ test.runIf(hasModes)(
   },
 )
 
-test('daemon.json has the process to signal, its address, its start and its version', async () => {
+test('without --auth there is no token, and daemon.json has the process to signal, its address, its start and its version', async () => {
   const before = Date.now()
   const { daemon, url } = await place.serve()
+  expect(readdirSync(place.dataDir)).not.toContain('token')
   const content = place.readDaemonFile()
   expect(content).toEqual({
     pid: daemon.pid,
@@ -115,9 +117,9 @@ test('a data folder that another program created at the same moment was reported
   expect(statSync(folder).isDirectory()).toBe(true)
 })
 
-test.each([['serve'], ['chats']])('%s refuses a data folder that is a file: a sentence, exit code 1', async (name) => {
+test('a data folder that is a file is refused: a sentence, exit code 1', async () => {
   writeFileSync(place.dataDir, 'mine')
-  const ended = await place.run([name])
+  const ended = await place.run(['serve'])
   expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
   expect(ended.stderr).toContain(place.dataDir)
   expect(ended.stderr).toMatch(/\nChoose another folder with --data-dir\.\n$/)
@@ -125,20 +127,13 @@ test.each([['serve'], ['chats']])('%s refuses a data folder that is a file: a se
   expect(readFileSync(place.dataDir, 'utf8')).toBe('mine')
 })
 
-test.runIf(hasModes)(
-  'a folder that others use, such as /tmp, is not closed to them: a sentence, exit code 1',
-  async () => {
-    mkdirSync(place.dataDir)
-    writeFileSync(join(place.dataDir, 'theirs.txt'), '')
-    chmodSync(place.dataDir, 0o1777)
-    for (const command of ['serve', 'chats']) {
-      const ended = await place.run([command])
-      expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
-      expect(ended.stderr).toMatch(/^Other users can open .* such as theirs\.txt\.\n.*--data-dir/)
-    }
-    expect([statSync(place.dataDir).mode & 0o7777, readdirSync(place.dataDir)]).toEqual([0o1777, ['theirs.txt']])
-  },
-)
+test.runIf(hasModes)('a folder that others use, such as /tmp, is not closed to them, and the error says why', () => {
+  mkdirSync(place.dataDir)
+  writeFileSync(join(place.dataDir, 'theirs.txt'), '')
+  chmodSync(place.dataDir, 0o1777)
+  expect(() => prepareDataFolder(place.dataDir)).toThrow(/^Other users can open .* such as theirs\.txt/)
+  expect([statSync(place.dataDir).mode & 0o7777, readdirSync(place.dataDir)]).toEqual([0o1777, ['theirs.txt']])
+})
 
 test.runIf(hasModes)(
   'an empty folder that the Finder had shown, or of a fresh disk, was refused as one that others use',
@@ -165,16 +160,12 @@ test.runIf(isRoot)('a data folder of another user is refused and unchanged', asy
 
 test.runIf(isRoot).each(['mirror.db', 'mirror.db-wal', 'daemon.lock', 'token'])(
   'a %s of another user is reported with a remedy, not as a bug, and nothing is changed',
-  async (name) => {
+  (name) => {
     mkdirSync(place.dataDir)
     const path = join(place.dataDir, name)
     writeFileSync(path, 'theirs')
     chownSync(path, 4242, 4242)
-    for (const command of ['serve', 'chats']) {
-      const ended = await place.run([command])
-      expect(ended).toMatchObject({ exitCode: 1, stdout: '' })
-      expect(ended.stderr).toMatch(/belongs to user 4242, and cursordex runs as user 0\.\n.*chown.*--data-dir\.\n$/)
-    }
+    expect(() => prepareDataFolder(place.dataDir)).toThrow(/belongs to user 4242, and cursordex runs as user 0/)
     expect(readFileSync(path, 'utf8')).toBe('theirs')
   },
 )
@@ -208,9 +199,13 @@ function statusOf(url: string, headers: Record<string, string>): Promise<number 
 describe.each([[['--auth']], [['--host', '0.0.0.0']]])('with %j', (flags) => {
   test('only the token of the data folder gives access, and commands find it by themselves', async () => {
     fillStore(place.cursor.global(), { chats: 3, messagesPerChat: 2 })
+    // A token stays the same over a restart.
+    const wanted = 'a'.repeat(43)
+    mkdirSync(place.dataDir, { mode: 0o700 })
+    writeFileSync(join(place.dataDir, 'token'), wanted, { mode: 0o600 })
     const { url } = await place.serve(flags)
     const token = readFileSync(join(place.dataDir, 'token'), 'utf8').trim()
-    expect(token).toMatch(/^[\w-]{43}$/)
+    expect(token).toBe(wanted)
     expect(await statusOf(url, {})).toBe(401)
     expect(await statusOf(url, { authorization: `Bearer ${token}x` })).toBe(401)
     expect(await statusOf(url, { authorization: `Bearer ${token}` })).toBe(200)
@@ -220,21 +215,6 @@ describe.each([[['--auth']], [['--host', '0.0.0.0']]])('with %j', (flags) => {
     expect((JSON.parse(stdout) as { uptimeMs: number }).uptimeMs).toBeGreaterThan(0)
     expect((await place.run(['status'])).stdout).not.toContain('not running')
   })
-})
-
-test('the token stays the same over a restart', async () => {
-  const first = await place.serve(['--auth'])
-  const token = readFileSync(join(place.dataDir, 'token'), 'utf8')
-  await first.daemon.stop()
-  const { url } = await place.serve(['--auth'])
-  expect(readFileSync(join(place.dataDir, 'token'), 'utf8')).toBe(token)
-  expect(await statusOf(url, { authorization: `Bearer ${token.trim()}` })).toBe(200)
-})
-
-test('if no token is required, none is created', async () => {
-  const { url } = await place.serve()
-  await untilReady(url)
-  expect(readdirSync(place.dataDir)).not.toContain('token')
 })
 
 test.runIf(canMount)('a read-only data folder was reported as a bug in cursordex', async () => {

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { headers } from '../../helpers/cursor.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
@@ -28,17 +26,4 @@ test('every message has an estimate when it can be read, hard texts too, and a k
   await first.daemon.stop('SIGKILL')
   const second = await place.serve()
   expect(await coverageOf(second.url)).toEqual(all)
-})
-
-test('with tokens.estimate false no message gets an estimate, and later all of them do', async () => {
-  fillStore(place.cursor.global(), { chats: 2, messagesPerChat: 5 })
-  const config = join(place.root, 'config.json')
-  writeFileSync(config, '{ "tokens": { "estimate": false } }')
-  const { url, daemon } = await place.serve(['--config', config])
-  await untilReady(url)
-  expect(await coverageOf(url)).toEqual({ messages: 10, recorded: 0, estimated: 0, unknown: 10 })
-  await daemon.stop()
-  const later = await place.serve()
-  await untilReady(later.url)
-  expect(await coverageOf(later.url)).toEqual({ messages: 10, recorded: 0, estimated: 10, unknown: 0 })
 })

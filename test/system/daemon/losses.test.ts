@@ -1,7 +1,6 @@
-import { copyFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { headers, type Store } from '../../helpers/cursor.ts'
+import { EventStream } from '../../helpers/event-stream.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { getJson, getStatus, untilReady, untilState, Workplace, type Status } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
@@ -25,43 +24,22 @@ const sync = (url: string, full = false): Promise<{ gone: number }> =>
   getJson(url, '/api/sync', { ...post, body: JSON.stringify({ full }) })
 const losses = (url: string): Promise<Losses> => getJson<Losses>(url, '/api/losses?limit=200')
 
-/** The loss events of `/api/events` from now on. */
-async function listen(url: string): Promise<{ received(): Record<string, unknown>[]; stop(): Promise<void> }> {
-  const abort = new AbortController()
-  const response = await fetch(`${url}/api/events`, { signal: abort.signal })
-  let text = ''
-  const reading = (async () => {
-    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString('utf8')
-  })().catch(() => undefined)
-  await waitUntil('the first event', () => text.includes('event: status'))
-  return {
-    received: () =>
-      [...text.matchAll(/event: loss\ndata: (.*)\n/g)].map(
-        ([, json]) => JSON.parse(json ?? 'null') as Record<string, unknown>,
-      ),
-    async stop() {
-      abort.abort()
-      await reading
-    },
-  }
-}
-
 test('a loss is reported as an event, in the list of losses and in the status', async () => {
   fillStore(store, { chats: 3, messagesPerChat: 5 })
   const { url } = await place.serve()
   expect(await untilReady(url)).toMatchObject({ losses: { messages: 0, chats: 0, lastAt: null } })
-  const events = await listen(url)
+  const events = await EventStream.open(url)
   store.delete('bubbleId:chat-1:m1-2')
   store.db.exec(`delete from cursorDiskKV where key = 'composerData:chat-2' or key like 'bubbleId:chat-2:%'`)
   await sync(url)
-  await waitUntil('both events', () => events.received().length === 2)
-  expect(events.received()).toEqual(
+  await waitUntil('both events', () => events.data('loss').length === 2)
+  expect(events.data('loss')).toEqual(
     expect.arrayContaining([
       { kind: 'message', chatId: 'chat-1', messageId: 'm1-2' },
       { kind: 'chat', chatId: 'chat-2', messageId: null },
     ]),
   )
-  await events.stop()
+  await events.close()
   expect((await losses(url)).items.map(({ kind, chatId }) => `${kind} ${chatId}`).toSorted()).toEqual([
     'chat chat-2',
     'message chat-1',
@@ -72,32 +50,6 @@ test('a loss is reported as an event, in the list of losses and in the status', 
     /^deleted {4}1 chat and 1 message in Cursor, still here; last noticed /m,
   )
 })
-
-test('very many losses are reported one by one', async () => {
-  fillStore(store, { chats: 1, messagesPerChat: 250 })
-  const { url } = await place.serve()
-  await untilReady(url)
-  const events = await listen(url)
-  store.db.exec(`delete from cursorDiskKV where key like 'bubbleId:%'`)
-  expect(await sync(url, true)).toMatchObject({ gone: 250 })
-  await waitUntil('all of them', () => events.received().length === 250)
-  await events.stop()
-  expect(new Set(events.received().map(({ messageId }) => messageId)).size).toBe(250)
-})
-
-const dropMost = (): void => {
-  store.db.exec(`delete from cursorDiskKV where key like '%:chat-_' or key like '%:chat-_:%'`)
-}
-
-async function servePending(): ReturnType<Workplace['serve']> {
-  fillStore(store, { chats: 20, messagesPerChat: 19 })
-  const served = await place.serve()
-  await untilReady(served.url)
-  dropMost()
-  expect(await sync(served.url)).toMatchObject({ gone: 0 })
-  await expectPending(served.url)
-  return served
-}
 
 async function expectPending(url: string): Promise<void> {
   const status = await untilState(url, 'degraded')
@@ -113,8 +65,13 @@ async function expectPending(url: string): Promise<void> {
 }
 
 test('after a mass loss the daemon is degraded and says why, new messages are found, and a full sync confirms the loss', async () => {
-  const { url } = await servePending()
-  const events = await listen(url)
+  fillStore(store, { chats: 20, messagesPerChat: 19 })
+  const { url } = await place.serve()
+  await untilReady(url)
+  store.db.exec(`delete from cursorDiskKV where key like '%:chat-_' or key like '%:chat-_:%'`)
+  expect(await sync(url)).toMatchObject({ gone: 0 })
+  await expectPending(url)
+  const events = await EventStream.open(url)
   store.message('new', 'n1', { type: 1, text: 'the persimmon harvest' })
   store.chat('new', { name: 'New', createdAt: 1, fullConversationHeadersOnly: headers(['n1']) })
   await waitUntil('the new message', async () => {
@@ -122,36 +79,11 @@ test('after a mass loss the daemon is degraded and says why, new messages are fo
     return total === 1
   })
   await expectPending(url)
-  expect(events.received()).toEqual([])
+  expect(events.data('loss')).toEqual([])
   expect(await sync(url, true)).toMatchObject({ gone: 190 })
   expect(await untilReady(url)).toMatchObject({ reasons: [], losses: { messages: 0, chats: 10 } })
-  await waitUntil('the events', () => events.received().length === 10)
-  await events.stop()
+  await waitUntil('the events', () => events.data('loss').length === 10)
+  await events.close()
   expect((await losses(url)).items.map(({ kind }) => kind)).toEqual(Array.from({ length: 10 }, () => 'chat'))
   expect(await sync(url, true)).toMatchObject({ changed: 0, added: 0, gone: 0 })
-})
-
-test('if the store is put back meanwhile, nothing is lost and the daemon is ready again', async () => {
-  fillStore(store, { chats: 20, messagesPerChat: 19 })
-  store.db.pragma('wal_checkpoint(truncate)')
-  const kept = join(place.cursor.root, 'kept')
-  copyFileSync(store.path, kept)
-  const { url } = await place.serve()
-  await untilReady(url)
-  dropMost()
-  await sync(url)
-  await expectPending(url)
-  place.cursor.close()
-  for (const tail of ['', '-wal', '-shm']) rmSync(`${place.cursor.globalPath}${tail}`, { force: true })
-  copyFileSync(kept, place.cursor.globalPath)
-  expect(await untilReady(url)).toMatchObject({ reasons: [], counts: { messages: 380, deleted: 0 } })
-  expect(await losses(url)).toMatchObject({ total: 0 })
-})
-
-test('a pending loss is still pending after a restart', async () => {
-  const { daemon } = await servePending()
-  await daemon.stop()
-  const { url } = await place.serve()
-  expect(url).not.toBe('')
-  await expectPending(url)
 })

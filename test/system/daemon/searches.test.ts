@@ -1,6 +1,7 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { childrenOf } from '../../helpers/children-of.ts'
 import { fillStore } from '../../helpers/fill-store.ts'
 import { getJson, getStatus, untilReady, Workplace, type Cursordex } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
@@ -33,15 +34,7 @@ async function ask(): Promise<unknown> {
 
 const askAll = (count: number): Promise<unknown[]> => Promise.all(Array.from({ length: count }, ask))
 
-/** The search processes of the daemon. */
-function searchers(): number[] {
-  const tasks = readdirSync(`/proc/${daemon.pid}/task`)
-  const lists = tasks.map((task) => readFileSync(`/proc/${daemon.pid}/task/${task}/children`, 'utf8'))
-  const children = lists.flatMap((list) => list.split(' ').filter((word) => word !== ''))
-  return children
-    .filter((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').split('\0').includes('search'))
-    .map(Number)
-}
+const searchers = (): number[] => childrenOf(daemon.pid, 'search')
 
 /** Suspends all search processes. At least one runs. */
 async function suspendAll(): Promise<number[]> {
@@ -84,26 +77,17 @@ test('if its process is killed, only that search fails, and the next one is answ
   expect(await ask()).toBe(2)
 })
 
-test.each<[what: string, code: string, spoil: () => void]>([
-  ['is gone', 'ENOENT', () => undefined],
-  ['leads to itself', 'ELOOP', () => symlinkSync(node, node)],
-  ['is a folder', 'EACCES', () => mkdirSync(node)],
-])(
-  'while Node %s, each search says that its process cannot start, and then the next is answered',
-  async (_, code, spoil) => {
-    const pids = await suspendAll()
-    rmSync(node)
-    spoil()
-    for (const pid of pids) process.kill(pid, 'SIGKILL')
-    const sentence = `The search process could not be started (${code}).`
-    const answerOf = async (): Promise<string> => (await fetch(`${url}${PLUM}`)).text()
-    // The daemon may not know yet that its processes have ended.
-    await waitUntil('a refusal', async () => (await answerOf()).includes(sentence))
-    const answers = await Promise.all([1, 2, 3, 4].map(answerOf))
-    expect(answers.filter((answer) => !answer.includes(sentence))).toEqual([])
-    expect((await getStatus(url)).state).toBe('ready')
-    rmSync(node, { recursive: true, force: true })
-    restore()
-    expect(await ask()).toBe(2)
-  },
-)
+test('while Node is gone, each search says that its process cannot start, and then the next is answered', async () => {
+  const pids = await suspendAll()
+  rmSync(node)
+  for (const pid of pids) process.kill(pid, 'SIGKILL')
+  const sentence = 'The search process could not be started (ENOENT).'
+  const answerOf = async (): Promise<string> => (await fetch(`${url}${PLUM}`)).text()
+  // The daemon may not know yet that its processes have ended.
+  await waitUntil('a refusal', async () => (await answerOf()).includes(sentence))
+  const answers = await Promise.all([1, 2, 3, 4].map(answerOf))
+  expect(answers.filter((answer) => !answer.includes(sentence))).toEqual([])
+  expect((await getStatus(url)).state).toBe('ready')
+  restore()
+  expect(await ask()).toBe(2)
+})

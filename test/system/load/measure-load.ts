@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { makeStore, type StoreShape } from '../../../bench/make-store.ts'
+import { childrenOf } from '../../helpers/children-of.ts'
 import { getStatus, Workplace } from '../../helpers/spawn-cursordex.ts'
 import { pause } from '../../helpers/wait-until.ts'
 
@@ -30,6 +30,8 @@ export interface LoadOutcome {
   readonly odd: readonly string[]
   readonly deadlines: number
   readonly searchersMax: number
+  /** The median of the requests that must not wait, of the path with the largest. */
+  readonly slowestMedianMs: number
   readonly indexingMs: number
   readonly lines: readonly string[]
 }
@@ -52,7 +54,7 @@ export async function measureLoad(shape: StoreShape): Promise<LoadOutcome> {
     )
     const looking = quick.map((path) => untilOver(() => asked.look(path).then(() => pause(20))))
     const counting = untilOver(async () => {
-      searchersMax = Math.max(searchersMax, countChildren(daemon.pid))
+      searchersMax = Math.max(searchersMax, process.platform === 'linux' ? childrenOf(daemon.pid).length : 0)
       await pause(10)
     })
     while ((await getStatus(url)).state !== 'ready') await pause(100)
@@ -60,9 +62,10 @@ export async function measureLoad(shape: StoreShape): Promise<LoadOutcome> {
     await pause(Math.max(0, LEAST_MS - indexingMs))
     end.isReached = true
     await Promise.all([...searching, ...looking, counting])
+    const slowestMedianMs = Math.max(...quick.map((path) => percentile(asked.times.get(path) ?? [], 0.5)))
     const lines = [...asked.times].map(([path, times]) => `${path} ${describe(times)}`)
     const { times, odd, deadlines } = asked
-    return { times, odd, deadlines, searchersMax, indexingMs, lines }
+    return { times, odd, deadlines, searchersMax, slowestMedianMs, indexingMs, lines }
   } finally {
     await place.remove()
   }
@@ -98,23 +101,6 @@ class Asked {
     times.push(performance.now() - startedAt)
     return { status: response.status, body }
   }
-}
-
-/** Child processes: the searches. */
-function countChildren(pid: number): number {
-  if (process.platform !== 'linux') return 0
-  const tasks = readdirSync(`/proc/${pid}/task`)
-  return tasks.flatMap((task) => {
-    try {
-      return readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
-        .split(' ')
-        .filter((word) => word !== '')
-    } catch (error) {
-      // The thread has ended meanwhile.
-      if (error instanceof Error && 'code' in error) return []
-      throw error
-    }
-  }).length
 }
 
 function percentile(times: readonly number[], share: number): number {

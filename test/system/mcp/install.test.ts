@@ -68,12 +68,9 @@ test.each(kept)(
 
 test.each([
   ['an array', '{"mcpServers":[]}', 'has "mcpServers" as array'],
-  ['a string', '{"mcpServers":"x"}', 'has "mcpServers" as string'],
-  ['null', '{"mcpServers":null}', 'has "mcpServers" as null'],
   ['two of them', '{"mcpServers":{},"mcpServers":{}}', 'has "mcpServers" twice'],
   ['its own name twice', '{"mcpServers":{"cursordex":1,"cursordex":2}}', 'has "cursordex" twice'],
   ['brackets without an end', '['.repeat(1_000_000), 'is not a JSON object'],
-  ['a list', '[]', 'is not a JSON object'],
   ['no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'is not UTF-8'],
 ])('mcp install refuses a file with %s, names it, and changes nothing', async (_, content, sentence) => {
   writeFileSync(file(), content)

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -167,20 +167,6 @@ test('from a folder that two machines share, only the chats of the last one were
   expect(held.toSorted()).toEqual(['b1', 'b2', 'b3'])
   expect(await restore(third)).toMatchObject({ ...counts, added: 0, addedChats: 0 })
 })
-
-test('of a chat whose newest state is damaged, an older archive brings what it has', async () => {
-  await say(first, 'trees', trees.slice(0, 1))
-  await archiveAll(first)
-  const before = objects()
-  await say(first, 'trees', trees)
-  await archiveAll(first)
-  const newest = objects().find((name) => !before.includes(name)) ?? ''
-  harm('objects', newest)
-  expect(await restore()).toMatchObject({ manifest: null, damaged: ['trees'], chats: 1, added: 1, addedChats: 1 })
-})
-
-const objects = (): string[] =>
-  readdirSync(join(archives(), 'objects'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.gz'))
 
 test('a named archive restores exactly what it names', async () => {
   await say(first, 'one', ['o1 plum'])

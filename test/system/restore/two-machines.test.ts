@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { headers } from '../../helpers/cursor.ts'
 import { stateOf } from '../../helpers/restored-mirror.ts'
 import { getJson, untilReady, Workplace } from '../../helpers/spawn-cursordex.ts'
-import type { ArchiveRestored } from '../../../src/api/answers/archives.ts'
 
 interface List<Item> {
   readonly items: readonly Item[]
@@ -87,32 +86,15 @@ test('an archive of another machine is merged into one project, is found, and sh
   expect(items[0]?.parts[0]?.text).toBe('the walnut in /Users/a/shop/main.ts')
 })
 
-test('it is the same with a daemon, and without a map there are two projects', async () => {
-  const { url } = await ours.serve()
-  await untilReady(url)
-  const plain = await ours.run(['archive', 'restore', '--from', from()])
-  expect([plain.exitCode, plain.stdout]).toEqual([
-    0,
-    expect.stringMatching(/1 chat, 1 message; restored 1 chat and 1 message/),
-  ])
-  expect(await getJson<List<unknown>>(url, '/api/projects')).toMatchObject({ total: 2 })
-  const again = await ours.run(['archive', 'restore', '--from', from(), '--json'])
-  expect(JSON.parse(again.stdout) as ArchiveRestored).toMatchObject({ chats: 1, added: 0, addedChats: 0 })
-})
-
-test.each<[flags: readonly string[], why: RegExp, exitCode: number]>([
-  [['--map', '/Users/a'], /--map \/Users\/a does not name two folders/, 2],
-  [['--map', 'a=/home/b'], /not an absolute path/, 2],
-  [['--map', '/a=/b=/c'], /--map \/a=\/b=\/c does not name two folders/, 2],
-  [['--map', '/a=/b', '--map', '/a/=/c'], /is mapped twice/, 2],
-  [['--from', '/nowhere/at/all'], /There is no archive in/, 1],
-  [['20200101T000000Z-none', '--from', '.'], /There is no archive in/, 1],
-  [
-    ['20200101T000000Z-none'],
-    /No archive has this name: ".*-none"\.\s+List what there is with: npx cursordex archive list/,
-    1,
-  ],
-])('%j is refused with the reason', async (flags, why, exitCode) => {
-  const ended = await ours.run(['archive', 'restore', ...flags])
-  expect([ended.stderr, ended.exitCode]).toEqual([expect.stringMatching(why), exitCode])
+test('what names no folder, no archive or one place twice is refused with the reason', async () => {
+  const refused: readonly [flags: readonly string[], why: RegExp, exitCode: number][] = [
+    [['--map', '/Users/a'], /--map \/Users\/a does not name two folders/, 2],
+    [['--map', '/a=/b', '--map', '/a/=/c'], /is mapped twice/, 2],
+    [['--from', '/nowhere/at/all'], /There is no archive in/, 1],
+    [['20200101T000000Z-none'], /No archive has this name: ".*-none"\.\s+List what there is with: /, 1],
+  ]
+  for (const [flags, why, exitCode] of refused) {
+    const ended = await ours.run(['archive', 'restore', ...flags])
+    expect([ended.stderr, ended.exitCode]).toEqual([expect.stringMatching(why), exitCode])
+  }
 })

@@ -1,6 +1,5 @@
 import { Chance, headers, type Store } from '../../../helpers/cursor.ts'
-import { mutatedQuery, nestedQuery } from './mutated-query.ts'
-import { encoded, randomQuery } from './random-query.ts'
+import { encoded, mutatedQuery, nestedQuery, randomQuery } from './hostile-query.ts'
 
 export interface Searched {
   readonly searches: number
