@@ -100,7 +100,7 @@ export function partLine(part: Part): string {
 }
 
 /** `3.2 s`, `2 min 5 s`. */
-export function durationText(durationMs: number): string {
+function durationText(durationMs: number): string {
   const seconds = durationMs / 1000
   return seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`
 }
@@ -112,8 +112,8 @@ export function payloadText(payload: Json): { readonly text: string; readonly is
   return { text: JSON.stringify(payload, null, 2), isJson: true }
 }
 
-export const isDone = ({ status }: TodoItem): boolean => status === 'completed'
+const isDone = ({ status }: TodoItem): boolean => status === 'completed'
 
 /** The state of a todo, if its box does not show it. */
-export const todoMark = ({ status }: TodoItem): string | null =>
+const todoMark = ({ status }: TodoItem): string | null =>
   status === null || status === 'completed' || status === 'pending' ? null : status.replaceAll('_', ' ')

@@ -1,56 +1,24 @@
 import { createHash } from 'node:crypto'
-import type { Part } from '../../model/part.ts'
-import { stretchesOf } from '../../text/passages/spoken-texts.ts'
-import { durationText, isDone, payloadText, todoMark } from '../../shared/part.ts'
+import type { Part, ToolPart } from '../../model/part.ts'
+import { partText, payloadText } from '../../shared/part.ts'
 import { chatFacts, maskedSentence, messageMarks, messageTime, roleName, type FileWriter } from './facts.ts'
 import type { Chat } from '../answers/chats.ts'
 import type { Message } from '../answers/messages.ts'
 
 const EXPORT_STYLE = `
-:root {
-  color-scheme: light dark;
-  --ground: #fff; --ink: #1f2328; --soft: #59636e; --line: #d8dee4; --user: #f0f5fb; --mark: #0969da; --code: #f6f8fa;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #14171c; --ink: #dfe4ea; --soft: #929ba6; --line: #333a43; --user: #1c2430; --mark: #6cb1ff;
-    --code: #1d2127;
-  }
-}
-* { box-sizing: border-box }
-body {
-  margin: 0 auto; max-width: 54rem; padding: 2rem 1rem 6rem;
-  background: var(--ground); color: var(--ink); font: 16px/1.6 system-ui, sans-serif;
-}
-h1 { margin: 0 0 1rem; font-size: 1.7rem; line-height: 1.25; overflow-wrap: anywhere }
-dl {
-  display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 0 0 2rem; padding-bottom: 1.5rem;
-  border-bottom: 1px solid var(--line); font-size: .9rem;
-}
-dt { color: var(--soft) }
-dd { margin: 0; overflow-wrap: anywhere }
-article { margin: 0 0 1rem; padding: .75rem 1rem 1rem; border-radius: .6rem; border: 1px solid transparent }
-article.user { background: var(--user); border-color: var(--line) }
-article:target { border-color: var(--mark) }
-article > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 .75rem; margin-bottom: .3rem }
-article > header > * { color: var(--soft); font-size: .85rem; overflow-wrap: anywhere }
-article > header > h2 { margin: 0; color: var(--ink); font-size: 1rem }
-article > header > a { margin-left: auto; text-decoration: none }
-article > header > a:hover, article > header > a:focus-visible { color: var(--mark); text-decoration: underline }
-.text { white-space: pre-wrap; overflow-wrap: anywhere }
-.text, article > details, article > p { margin: .6rem 0 0 }
-pre, code { font-family: ui-monospace, 'SFMono-Regular', Menlo, Consolas, monospace }
-code { font-size: .88em; overflow-wrap: anywhere }
-pre {
-  margin: .4rem 0; padding: .7rem .9rem; border-radius: .4rem; background: var(--code); border: 1px solid var(--line);
-  font-size: .84rem; line-height: 1.5; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4;
-}
-.name { color: var(--soft); font-size: .85rem; overflow-wrap: anywhere }
-details { padding: .35rem .8rem; border: 1px solid var(--line); border-radius: .4rem; font-size: .92rem }
-summary { cursor: pointer; overflow-wrap: anywhere }
-details[open] > summary { margin-bottom: .5rem }
+:root { color-scheme: light dark }
+body { margin: 0 auto; max-width: 54rem; padding: 2rem 1rem; font: 16px/1.6 system-ui, sans-serif; overflow-wrap: anywhere }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem }
+dd { margin: 0 }
+dt, article > header, .name { color: GrayText; font-size: .9rem }
+article { margin: 0 0 1rem; padding: .5rem 1rem; border-left: .25rem solid transparent }
+article.user { border-color: LinkText }
+article > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 .75rem }
+article > header > h2 { margin: 0; color: CanvasText; font-size: 1rem }
+article > header > a { margin-left: auto }
+.text, pre { margin: .5rem 0; white-space: pre-wrap; tab-size: 4 }
+pre { padding: .5rem 1rem; border: 1px solid GrayText; font: .85rem/1.5 ui-monospace, Menlo, Consolas, monospace }
 @media print {
-  body { max-width: none; padding: 0 }
   details:not([open])::details-content { content-visibility: visible; display: block; height: auto }
 }
 `
@@ -118,71 +86,34 @@ function anchorOf({ id, position }: Message): string {
   return position === null ? `orphan-${hash.slice(0, 12)}` : `m${position}-${hash.slice(0, 8)}`
 }
 
-/** Text as text. What is long and seldom read is folded under its name. */
+/** Text as it was written, in Markdown. Other parts are named, and what is long and seldom read is folded under its name. */
 function htmlOf(part: Part): string {
+  if (part.kind === 'text') {
+    const text = part.text.trimEnd()
+    return text === '' ? '' : `<div class="text" dir="auto">${htmlText(text)}</div>\n`
+  }
+  const name = htmlText(nameOf(part).trim())
+  const text = part.kind === 'tool' ? payloadsOf(part) : partText(part)
+  const isFolded = part.kind === 'thinking' || part.kind === 'tool' || part.kind === 'attachment'
+  if (!isFolded) return `<p class="name">${name}</p>\n${block(text)}`
+  return `<details>\n<summary>${name}</summary>\n${block(text)}</details>\n`
+}
+
+function nameOf(part: Part): string {
   switch (part.kind) {
-    case 'text':
-      return textOf(part.text)
-    case 'thinking':
-      return folded(['Thinking', part.durationMs === null ? '' : durationText(part.durationMs)], textOf(part.text))
-    case 'tool': {
-      const payloads = [
-        ['Input', part.input] as const,
-        ['Output', part.output] as const,
-        ['Error', part.error] as const,
-      ]
-      const shown = payloads.map(([name, payload]) => [name, payloadText(payload)?.text ?? ''] as const)
-      const body = shown.map(([name, text]) => (text === '' ? '' : named([name]) + block(text))).join('')
-      return folded([part.name, part.status, part.paths.join(', ')], body)
-    }
-    case 'attachment': {
-      const cap = part.cappedFrom === undefined ? '' : `(its beginning, of ${part.cappedFrom} bytes)`
-      const name = ['Attachment:', part.path, cap]
-      return part.text === null ? named(name) : folded(name, block(part.text))
-    }
-    case 'code':
-      return named([part.path ?? '', part.language ?? '']) + block(part.text)
-    case 'todo':
-      return block(
-        part.items
-          .map((item) => `${isDone(item) ? '☑' : '☐'} ${item.content} ${todoMark(item) ?? ''}`.trimEnd())
-          .join('\n'),
-      )
+    case 'tool':
+      return `${part.name} ${part.status} ${part.paths.join(', ')}`
+    case 'attachment':
+      return `Attachment ${part.path}${part.cappedFrom === undefined ? '' : ` (its beginning, of ${part.cappedFrom} bytes)`}`
     case 'plan':
-    case 'summary':
-      return named(part.kind === 'summary' ? ['Summary'] : ['Plan', part.title ?? '']) + textOf(part.text)
+      return `Plan ${part.title ?? ''}`
     default:
-      return named(['Error']) + block(part.text)
+      return part.kind.charAt(0).toUpperCase() + part.kind.slice(1)
   }
 }
 
-/** What a part is called; nothing if nothing is known. */
-const namesOf = (names: readonly string[]): string => htmlText(names.filter((name) => name !== '').join(' '))
-const named = (names: readonly string[]): string => {
-  const text = namesOf(names)
-  return text === '' ? '' : `<p class="name">${text}</p>\n`
-}
-const folded = (names: readonly string[], body: string): string =>
-  `<details>\n<summary>${namesOf(names)}</summary>\n${body}</details>\n`
-
-/** Markdown as it was written, its blocks of code apart. */
-function textOf(text: string): string {
-  const lines = text.replaceAll('\r\n', '\n')
-  const stretches = stretchesOf(lines) ?? [{ start: 0, end: lines.length, isCode: false }]
-  return stretches
-    .map(({ start, end, isCode }) => {
-      const each = lines.slice(start, end)
-      return isCode ? block(each.replace(/\n$/u, '')) : prose(each)
-    })
-    .join('')
-}
-
-function prose(text: string): string {
-  const body = text.replace(/^(?:[ \t]*\n)+/u, '').trimEnd()
-  if (body === '') return ''
-  const html = htmlText(body).replace(/`[^`\n]+`/gu, '<code>$&</code>')
-  return `<div class="text" dir="auto">${html}</div>\n`
-}
+const payloadsOf = ({ input, output, error }: ToolPart): string =>
+  [input, output, error].flatMap((payload) => payloadText(payload)?.text ?? []).join('\n\n')
 
 /** HTML parsers drop the first line feed after `<pre>`, so one is added. */
 const block = (text: string): string => `<pre>\n${htmlText(text)}</pre>\n`
