@@ -23,7 +23,7 @@ const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'satur
 const unitsByLetter: Readonly<Record<string, Unit>> = { h: 'hour', d: 'day', w: 'week', m: 'month', y: 'year' }
 
 /**
- * Reads a date or a word for one: a moment (`2026-03-01T09:30Z`), a day, a month, a quarter, a year, `today`,
+ * Reads a date or a word for one: a moment (`2026-03-01T09:30Z`), a day, a month, a year, `today`,
  * `yesterday`, `7d` (the last seven days and today), `last week`, `this month`, `monday` (the latest one). A day begins
  * with its first moment in the zone, which is not always midnight.
  * @returns null if the text is no date, or a date outside the calendar
@@ -65,14 +65,12 @@ function readMoment(text: string, timeZone: string): Period | null {
 }
 
 function readCalendar(word: string, timeZone: string): Period | null {
-  const [, year = '', month, day, quarter] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?|-q([1-4]))?$/.exec(word) ?? []
+  const [, year = '', month, day] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(word) ?? []
   if (year === '') return null
-  const unit = quarter !== undefined ? 'quarter' : day !== undefined ? 'day' : month !== undefined ? 'month' : 'year'
-  const firstMonth = quarter === undefined ? Number(month ?? 1) : Number(quarter) * 3 - 2
-  const parts = { year: Number(year), month: firstMonth, day: Number(day ?? 1) }
+  const parts = { year: Number(year), month: Number(month ?? 1), day: Number(day ?? 1) }
   const first = Temporal.PlainDate.from(parts, { overflow: 'reject' })
-  const next = first.add(unit === 'quarter' ? { months: 3 } : { [`${unit}s`]: 1 })
-  return between(first, next, timeZone)
+  const length = day !== undefined ? { days: 1 } : month !== undefined ? { months: 1 } : { years: 1 }
+  return between(first, first.add(length), timeZone)
 }
 
 function readDayName(word: string, { timeZone, nowMs }: Clock): Period | null {

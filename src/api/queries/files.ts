@@ -6,7 +6,7 @@ import type { ToolPart } from '../../model/part.ts'
 import { countLines, diffText, editsWithin, type FileEdit } from '../../shared/edits.ts'
 import type { FileEditAnswer, FileUse } from '../answers/projects.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
-import { answerRow, PROJECT_REF, type Row } from './answer-row.ts'
+import { answerRow, bindList, PROJECT_REF, type Row } from './answer-row.ts'
 import { useOfTool } from '../../shared/tools.ts'
 import { inSnapshot } from './snapshot.ts'
 
@@ -54,12 +54,10 @@ export function toolsByUse(db: Mirror): { readonly reading: string; readonly edi
   return { reading: named('reads'), editing: named('edits') }
 }
 
-const bindProjects = (nums: readonly number[] | null): string | null => (nums === null ? null : JSON.stringify(nums))
-
 /** Files that calls read or edited, the last edited first. */
 export function listFiles(db: Mirror, { projectNums, q, limit, offset }: FilesRequest): Page<FileUse> {
   const like = q === null || q === '' ? null : `%${q.replaceAll('\\', '/').replaceAll(/[\\%_]/g, '\\$&')}%`
-  const asked = { ...toolsByUse(db), projects: bindProjects(projectNums), like, limit, offset }
+  const asked = { ...toolsByUse(db), projects: bindList(projectNums), like, limit, offset }
   const rows = prepared<Row & { readonly total: number }>(db, FILES).all(asked)
   const items = rows.map(({ total, ...row }) => [total, answerRow<FileUse>(row, ['project'])] as const)
   return { items: items.map(([, item]) => item), total: items[0]?.[0] ?? 0, limit, offset }
@@ -92,7 +90,7 @@ const DIFF_LENGTH_MAX = 200_000
 /** The edits of a file, the newest first. */
 export function listEdits(db: Mirror, { projectNums, path, limit, offset }: FileHistoryRequest): Page<PlainEdit> {
   const { editing } = toolsByUse(db)
-  const asked = { editing, projects: bindProjects(projectNums), path, limit, offset }
+  const asked = { editing, projects: bindList(projectNums), path, limit, offset }
   return inSnapshot(db, () => {
     const rows = prepared<{ key: number; call: number; total: number }>(db, EDITS).all(asked)
     const items = rows.flatMap(({ key, call }) => {

@@ -260,12 +260,7 @@ const FIGURES = `
     ) as liveIssues
 `
 
-const ISSUES_BY_REASON = `
-  select reason, count(*) as count
-  from row_issues
-  group by reason
-  order by reason
-`
+const ISSUES_BY_REASON = `select reason, count(*) as count from row_issues group by reason order by reason`
 
 /** Rows without a key cannot be recorded one by one. They are only counted. */
 function countIssues(db: Mirror, nullKeys: number): Record<string, number> {

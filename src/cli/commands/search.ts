@@ -22,7 +22,7 @@ const languageHelp = `Search language:
   one OR two           one of them; use parentheses to group: (one OR two) three
   project:shop role:user in:code tool:edit model:gpt mode:agent path:src chat:ID
   machine:laptop machine:ada/laptop machine:local
-  before:2026-02 after:7d on:yesterday on:"last week" on:2026-Q3
+  before:2026-02 after:7d on:yesterday on:"last week" on:2026
   is:archived is:deleted is:subagent is:orphan has:code has:error has:thinking
   A repeated field matches any of its values. A - before a field excludes it.
 `
