@@ -129,12 +129,13 @@ export class Indexing {
 
   async #findDamage(error: unknown, isOfIndex: boolean): Promise<void> {
     this.#isChecking = true
-    // A search that began before may still have met the former index.
-    const wasRenewed = performance.now() - this.#renewedAtMs < RENEWED_MS
+    const metAtMs = performance.now()
     try {
       const isSound = await this.index.check(true)
-      if (isSound && (isOfIndex || wasRenewed)) this.#renewReaders()
-      else if (isSound) this.onError(error)
+      if (!isSound) this.#renewedAtMs = performance.now()
+      // A search that began before may have met the former index, also if that was replaced only now.
+      else if (isOfIndex || metAtMs - this.#renewedAtMs < RENEWED_MS) this.#renewReaders()
+      else this.onError(error)
     } catch {
       // The thread of the index reported it.
     } finally {
