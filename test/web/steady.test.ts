@@ -48,8 +48,8 @@ test('200 navigations leave no memory', async () => {
     return (await protocol.send('Runtime.getHeapUsage')).usedSize
   }
   // What is kept of answers, so that Back is instant, has its limit then.
-  const early = await usedAfter(100)
+  const early = await usedAfter(12 * STOPS.length)
   const late = await usedAfter(200)
-  console.log(`heap after 100 navigations: ${early}, after 200 more: ${late}`)
+  console.log(`heap after ${12 * STOPS.length} navigations: ${early}, after 200 more: ${late}`)
   expect(late / early).toBeLessThanOrEqual(1.3)
 })
