@@ -207,40 +207,6 @@ select (select count(*) from ${ATTACHED}.pending where key > 0) + (
 /** How many messages of the mirror are not searchable yet. @param db a reader that has the index attached */
 export const countWaiting = (db: Mirror): number => prepared<number>(db, COUNT_WAITING).pluck().get() ?? 0
 
-const COUNTS = {
-  mirror: `select (select count(*) from messages where is_shadowed = 0) as messages, (select count(*) from chats) as titles`,
-  index: `select (select count(*) from message_terms_docsize) as messages, (select count(*) from chat_terms_docsize) as titles,
-    (select count(*) from pending where key > 0) as pendingMessages, (select count(*) from pending where key < 0) as pendingTitles`,
-}
-interface Counts {
-  readonly messages: number
-  readonly titles: number
-  readonly pendingMessages: number
-  readonly pendingTitles: number
-}
-const READ_ALL = `
-insert into message_terms (message_terms) values ('integrity-check');
-insert into chat_terms (chat_terms) values ('integrity-check');
-`
-
-/**
- * Compares how many messages and titles the mirror and its index have. Both are read as they were at one time, and
- * everything that changed before was taken.
- * @param isThorough also lets SQLite and FTS5 read every page: some seconds for a gigabyte
- * @throws SqliteError if the index is damaged
- */
-export function isSound(index: IndexFile, mirror: Mirror, isThorough: boolean): boolean {
-  const held = prepared<Pick<Counts, 'messages' | 'titles'>>(mirror, COUNTS.mirror).get()
-  const has = prepared<Counts>(index, COUNTS.index).get()
-  if (held === undefined || has === undefined) throw new Error('a count has no row')
-  // What is pending and no longer in the mirror is not missing.
-  if (has.messages > held.messages || has.messages + has.pendingMessages < held.messages) return false
-  if (has.titles > held.titles || has.titles + has.pendingTitles < held.titles) return false
-  if (!isThorough) return true
-  index.exec(READ_ALL)
-  return index.pragma('quick_check(1)', { simple: true }) === 'ok'
-}
-
 /** Whether no page of the index is damaged; false too if there is none. */
 export function hasSoundPages(path: string): boolean {
   if (!existsSync(path)) return false

@@ -22,7 +22,16 @@ export const harms: Readonly<Record<string, (path: string, kept: KeptFiles) => v
 
 const FULL = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"full":true}' }
 
-/** Takes all rows of a table. */
+/** Each of these is emptied. */
+export const tables = [
+  ...['message_terms', 'chat_terms'].flatMap((name) =>
+    ['data', 'idx', 'docsize', 'config'].map((part) => `${name}_${part}`),
+  ),
+  'terms',
+  'pending',
+  'position',
+]
+
 export function empty(path: string, table: string): void {
   const db = new Database(path)
   // Tables of FTS5 may be changed only so.

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { empty, HarmedIndex, harms } from '../../helpers/guard/harmed-index.ts'
+import { empty, HarmedIndex, harms, tables } from '../../helpers/guard/harmed-index.ts'
 import { type Cursordex, untilReady } from '../../helpers/spawn-cursordex.ts'
 
-const WORDS = 60
+const WORDS = 500
 
 let harmed: HarmedIndex
 beforeAll(async () => {
@@ -13,10 +13,7 @@ afterAll(() => harmed.remove())
 
 const cases: readonly [name: string, harm: () => void][] = [
   ...Object.entries(harms).map(([name, harm]): [string, () => void] => [name, () => harm(harmed.path, harmed.kept)]),
-  ...['message_terms_data', 'chat_terms_docsize', 'position'].map((table): [string, () => void] => [
-    `without the rows of ${table}`,
-    () => empty(harmed.path, table),
-  ]),
+  ...tables.map((table): [string, () => void] => [`without the rows of ${table}`, () => empty(harmed.path, table)]),
 ]
 
 test.each([...cases, ['newer than a mirror that was put back', () => harmed.putMirrorBack()] as const])(
