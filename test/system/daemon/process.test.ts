@@ -119,6 +119,16 @@ test.each([
   ])
 })
 
+test('after the clock was set back, the daemon was up for less than no time', async () => {
+  const setBack = 'const real = Date.now; Date.now = () => real() - (performance.now() > 1500 ? 3600000 : 0)'
+  const { url } = await place.serve([], {
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(setBack)}` },
+  })
+  await sleep(2000)
+  const { uptimeMs } = await getJson<{ uptimeMs: number }>(url, '/api/status')
+  expect([uptimeMs > 0, uptimeMs < 60_000]).toEqual([true, true])
+})
+
 test('a second daemon on the folder ends with exit code 3 and a sentence, and the first continues', async () => {
   fillStore(place.cursor.global(), { chats: 1, messagesPerChat: 2 })
   const { url } = await place.serve()
