@@ -39,7 +39,7 @@ export function openWriter(path: string): Mirror {
     db.pragma('cell_size_check = on')
     const isNew = db.pragma('user_version', { simple: true }) === 0
     const isBarless = attachUser(db, path)
-    takeTombstones(db, path)
+    takeTombstones(db, db, path)
     upgrade(db)
     // A new mirror does not know how many bars the unreadable file had.
     if (isNew && isBarless) noteStage(db, 'known', countBars(db) + 1)

@@ -5,11 +5,19 @@ import { UserError } from '../model/user-error.ts'
 import { mirrorDamaged } from './damage/find-damage.ts'
 import type { Mirror } from './open.ts'
 import { CHANGE_TABLES } from './index/changes.ts'
+import { LEAVE_FORMER_INDEX } from './index/former-index.ts'
 import { RECORDED, TABLES } from './schema.ts'
 import { DURATION, SUM_TABLES, SUM_UP } from './sum-tables.ts'
 
 /** The oldest schema that is upgraded. No version with an older one was released. */
 const OLDEST_VERSION = 22
+
+/** Tables of today, and the names that they had until schema 30. */
+export const FORMER_NAMES: Readonly<Record<string, string>> = {
+  chat_metadata: 'heads',
+  pending_references: 'asks',
+  placeholder_tokens: 'lent_tokens',
+}
 
 /** Append only: step n brings a mirror of schema 22 + n to the next one. Each says why it was needed. */
 const steps: readonly string[] = [
@@ -66,18 +74,16 @@ const steps: readonly string[] = [
   insert into unplaced (chat) select chat from misdated;
   drop table misdated;`,
 
-  // The full-text index was in the mirror. Now it has a file of its own.
+  // The full-text index was in the mirror. Now it has a file of its own, and the former tables go when that is complete.
   `${CHANGE_TABLES}
   drop table unindexed;
   drop table unlisted;
-  drop table message_terms;
-  drop table chat_terms;
-  drop table terms;`,
+  ${LEAVE_FORMER_INDEX}`,
 
   // Three tables had names of their own. Now they have the words of the code.
-  `alter table heads rename to chat_metadata;
-  alter table asks rename to pending_references;
-  alter table lent_tokens rename to placeholder_tokens;`,
+  Object.entries(FORMER_NAMES)
+    .map(([name, former]) => `alter table ${former} rename to ${name};`)
+    .join('\n'),
 
   // Each working tree of a repository was a project of its own. Its chats belong to the repository.
   `alter table projects add column belongs_to integer references projects (num);

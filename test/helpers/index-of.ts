@@ -13,7 +13,7 @@ export function attachIndex(db: Mirror): void {
 
 /** Opens the full-text index of a mirror for one act. Nobody else may write to it. */
 export function indexOf<Outcome>(mirrorPath: string, act: (index: MirrorIndex) => Outcome): Outcome {
-  const index = new MirrorIndex(mirrorPath)
+  const index = new MirrorIndex(mirrorPath, Date.now)
   try {
     return act(index)
   } finally {

@@ -1,14 +1,10 @@
 import { readFileSync, renameSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { FORMER_NAMES } from '../../src/mirror/upgrade.ts'
 
 const OLDEST_SCHEMA = readFileSync(new URL('../data/schema-22.sql', import.meta.url), 'utf8')
 
-/** Tables that had another name. */
-const newNames = new Map([
-  ['heads', 'chat_metadata'],
-  ['asks', 'pending_references'],
-  ['lent_tokens', 'placeholder_tokens'],
-])
+const newNames = new Map(Object.entries(FORMER_NAMES).map(([name, former]) => [former, name]))
 
 interface Made {
   readonly name: string

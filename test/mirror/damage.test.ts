@@ -227,7 +227,17 @@ test.each(['messages', 'bodies'])(
   },
 )
 
-test('a message whose text is no JSON says so in every answer, and no pass fails on it', async () => {
+const brokenParts: readonly [what: string, parts: string][] = [
+  ['of no kind of part', '[{"kind":"tezt","text":"walnut"}]'],
+  ['without its text', '[{"kind":"text","tezt":"walnut"}]'],
+  [
+    'a call without paths',
+    '[{"kind":"tool","name":"walnut","status":"completed","input":null,"output":null,"error":null}]',
+  ],
+  ['a list of nothing', '[{"kind":"todo","items":[null]}]'],
+]
+
+test.each(brokenParts)('a message that is %s says so in every answer, and no pass fails on it', async (_, parts) => {
   const world = await World.open()
   const text = (word: string) => ({ type: 1, text: word, createdAt: new Date(0).toISOString() })
   const store = world.home.global()
@@ -235,16 +245,15 @@ test('a message whose text is no JSON says so in every answer, and no pass fails
   store.message('a', 'two', text('cherry'))
   store.chat('a', { name: 'Fruit', fullConversationHeadersOnly: headers(['one', 'two']) })
   await world.sync()
-  // Else it would be read from Cursor again.
-  world.home.global().delete('bubbleId:a:one')
-  await world.sync()
   const db = new Database(world.mirrorPath)
-  db.exec(`update bodies set parts = '[{' where parts like '%walnut%'; insert into uncounted values (1)`)
+  db.exec(`update bodies set parts = '${parts}' where parts like '%walnut%'; insert into uncounted values (1)`)
   db.close()
   world.home.global().message('a', 'two', text('cherry and plum'))
   await world.sync(true)
   const { items } = await world.get<{ items: { parts: unknown[] }[] }>('/api/chats/a/messages')
   expect(items.map((one) => one.parts)).toMatchObject([[{ kind: 'error' }], [{ text: 'cherry and plum' }]])
+  // The index is made anew from what can be read.
+  expect(await world.get('/api/search?q=walnut')).toMatchObject({ total: 0 })
   expect(await world.get('/api/search?q=plum')).toMatchObject({ total: 1 })
   expect(await world.post('/api/archives', {})).toMatchObject({ name: expect.any(String) as string })
   await world.remove()

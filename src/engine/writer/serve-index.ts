@@ -27,7 +27,7 @@ export function serveIndex(port: MessagePort, mirrorPath: string): void {
   let isStopping = false
 
   function open(): MirrorIndex {
-    const made = new MirrorIndex(mirrorPath)
+    const made = new MirrorIndex(mirrorPath, Date.now)
     send({ kind: 'open', opened: null })
     return made
   }

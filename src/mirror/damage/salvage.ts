@@ -5,7 +5,8 @@ import { noteUncounted } from '../usage/estimates.ts'
 import type { Mirror } from '../open.ts'
 import { projectIdOf } from '../projects/owners.ts'
 import { emptyChange } from '../../model/change.ts'
-import { countBars, noteStage } from '../purge/bars.ts'
+import { countBars, noteStage, takeTombstones } from '../purge/bars.ts'
+import { FORMER_NAMES } from '../upgrade.ts'
 import { writeChange } from '../write/write.ts'
 import { codeOf, isUnreadable } from './find-damage.ts'
 
@@ -56,12 +57,18 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
     damaged.pragma('writable_schema = on')
     const former = tablesOf(damaged)
     for (const [name, { columns, keys }] of tablesOf(db)) {
-      const known = columns.filter((column) => former.get(name)?.columns.includes(column))
+      const formerName = former.has(name) ? name : (FORMER_NAMES[name] ?? name)
+      const known = columns.filter((column) => former.get(formerName)?.columns.includes(column))
       if (NOT_SAVED.has(name) || known.length === 0) continue
-      db.transaction(() => copyTable(damaged, db, name, { columns: known, keys }))()
+      db.transaction(() => copyTable([damaged, formerName], [db, name], { columns: known, keys }))()
     }
-    // Until schema 26 the bars were in the mirror. So one more is known than there are.
-    if (former.has('tombstones')) noteStage(db, 'known', countBars(db) + 1)
+    try {
+      if (former.has('tombstones')) takeTombstones(db, damaged, from)
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      // The bars of an older version cannot be read. So one more is known than there are.
+      noteStage(db, 'known', countBars(db) + 1)
+    }
     const namesIn: NamesIn = (table, key, name) => {
       const names = new Map<number, string>()
       if (former.get(table)?.columns.includes(name) !== true) return names
@@ -140,10 +147,14 @@ function readFromBothEnds(
 }
 
 /** Copies rows under the keys that they had. One that does not fit is left out: the page may be one of another table. */
-function copyTable(damaged: Mirror, db: Mirror, name: string, { columns, keys }: Table): void {
+function copyTable(
+  [damaged, from]: readonly [Mirror, string],
+  [db, name]: readonly [Mirror, string],
+  { columns, keys }: Table,
+): void {
   const list = columns.join(', ')
   const insert = db.prepare(`insert or ignore into ${name} (${list}) values (?${', ?'.repeat(columns.length - 1)})`)
-  readFromBothEnds(damaged, `select ${list} from ${name} not indexed`, keys, (row) => {
+  readFromBothEnds(damaged, `select ${list} from ${from} not indexed`, keys, (row) => {
     try {
       insert.run(...row)
     } catch (error) {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import Database from '../../sqlite.ts'
 import { RowInsert, prepared } from '../sql.ts'
+import { dropFormerIndex, hasFormerIndex } from './former-index.ts'
 import type { Mirror } from '../open.ts'
 
 // The mirror's side of the full-text index: which messages and titles changed. The index has its own file, and follows.
@@ -46,19 +47,22 @@ export function noteChanges(db: Mirror, keys: Iterable<number>, isUrgent: boolea
   )
 }
 
-const READ_POSITION = `select num from position`
+const READ_POSITION = `select num, not exists (select 1 from pending) as isDone from position`
 /** The last one that was taken stays: it shows where an older index would have a gap. */
 const TRIM = `delete from index_changes where num < ?`
 const COUNT = `select count(*) from index_changes`
 /** Fewer are not worth a transaction. */
 const TRIMMED_MIN = 2000
 
-/** Forgets changes that the index has taken. */
+/** Forgets changes that the index has taken, and drops the index that older versions kept in the mirror, when the new one is complete. */
 export function tidyChanges(db: Mirror, indexPath: string): void {
-  if ((prepared<number>(db, COUNT).pluck().get() ?? 0) < TRIMMED_MIN || !existsSync(indexPath)) return
+  const isLong = (prepared<number>(db, COUNT).pluck().get() ?? 0) >= TRIMMED_MIN
+  if (!(isLong || hasFormerIndex(db)) || !existsSync(indexPath)) return
   const index = new Database(indexPath, { readonly: true, timeout: 10_000 })
   try {
-    prepared(db, TRIM).run(index.prepare<[], number>(READ_POSITION).pluck().get() ?? 0)
+    const position = index.prepare<[], { num: number; isDone: number }>(READ_POSITION).get()
+    if (isLong) prepared(db, TRIM).run(position?.num ?? 0)
+    if (position?.isDone === 1) dropFormerIndex(db)
   } catch {
     // It is damaged. Its writer makes it anew.
   } finally {

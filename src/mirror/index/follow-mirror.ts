@@ -66,6 +66,7 @@ drop table temp.chat_words;
 `
 
 const SET_OPEN = `update position set is_open = ?`
+const SET_CHECKED = `update position set checked_at = ?`
 
 /**
  * The only writer of the index. It takes the changes of the mirror, and makes the rows of changed messages and titles anew
@@ -74,6 +75,7 @@ const SET_OPEN = `update position set is_open = ?`
  */
 export class MirrorIndex {
   readonly #path: string
+  readonly #now: () => number
   readonly #mirror: Mirror
   #index: IndexFile
   /** The file that is open. */
@@ -84,19 +86,23 @@ export class MirrorIndex {
   #isMergeBegun = false
   /** How often the file was made anew since this was opened: readers have to open it again. */
   timesRenewed = 0
+  /** When it was last compared with the mirror, in epoch milliseconds. */
+  checkedAtMs: number
 
   /** @throws SqliteError if the disk is full or the mirror is damaged */
-  constructor(mirrorPath: string) {
+  constructor(mirrorPath: string, now: () => number) {
     this.#path = indexPath(mirrorPath)
+    this.#now = now
     this.#mirror = openReader(mirrorPath, { cacheKb: 2000, isIndexWanted: false })
     const index = openIndex(this.#path, this.#mirror)
-    this.#index = index ?? makeIndex(this.#path, this.#mirror)
+    this.#index = index ?? makeIndex(this.#path, this.#mirror, now())
     this.#identity = identityAt(this.#path)
     const position = this.#healing(() => {
       const found = readPosition(this.#index)
       prepared(this.#index, SET_OPEN).run(1n)
       return found
     })
+    this.checkedAtMs = position?.checkedAtMs ?? now()
     if (index !== null && position?.isOpen === 1) this.check({ isThorough: false })
   }
 
@@ -157,6 +163,8 @@ export class MirrorIndex {
       }),
     )
     if (!sound) this.#renew()
+    this.checkedAtMs = this.#now()
+    this.#healing(() => prepared(this.#index, SET_CHECKED).run(BigInt(this.checkedAtMs)))
     return this.timesRenewed === renewed
   }
 
@@ -278,7 +286,7 @@ export class MirrorIndex {
 
   #renew(): void {
     this.#index.close()
-    this.#index = makeIndex(this.#path, this.#mirror)
+    this.#index = makeIndex(this.#path, this.#mirror, this.#now())
     this.#identity = identityAt(this.#path)
     this.#fresh = new FreshTerms()
     this.#looseRows = 0

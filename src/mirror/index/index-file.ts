@@ -30,7 +30,7 @@ const VERSION = 3
  *
  * `terms` is the list of terms, for searches inside words, suggestions and corrections. `pending`: changes that were taken
  * from the mirror, and whose new rows are still missing. `position`: of which mirror, up to which change they were taken,
- * and the mark of the epoch of that change; whether a writer has the file open.
+ * and the mark of the epoch of that change; whether a writer has the file open; when it was last checked.
  */
 const TABLES = `
 create virtual table message_terms using fts5 (
@@ -47,7 +47,9 @@ insert into message_terms (message_terms, rank) values ('automerge', 16);
 create table terms (term text primary key) strict, without rowid;
 create table pending (key integer primary key, is_urgent integer not null) strict;
 create index pending_by_urgency on pending (is_urgent, key);
-create table position (mirror text not null, num integer not null, mark text not null, is_open integer not null) strict;
+create table position (
+  mirror text not null, num integer not null, mark text not null, is_open integer not null, checked_at integer not null
+) strict;
 `
 
 export interface Position {
@@ -56,9 +58,11 @@ export interface Position {
   readonly num: number
   readonly mark: string
   readonly isOpen: number
+  /** Epoch milliseconds. */
+  readonly checkedAtMs: number
 }
 
-const READ_POSITION = `select mirror, num, mark, is_open as isOpen from position`
+const READ_POSITION = `select mirror, num, mark, is_open as isOpen, checked_at as checkedAtMs from position`
 export const readPosition = (index: IndexFile): Position | undefined => prepared<Position>(index, READ_POSITION).get()
 
 /** Where the mirror is now. */
@@ -131,7 +135,7 @@ function connect(path: string): IndexFile {
   return index
 }
 
-const FILL = `insert into position (mirror, num, mark, is_open) values (@mirror, @num, @mark, 1)`
+const FILL = `insert into position (mirror, num, mark, is_open, checked_at) values (@mirror, @num, @mark, 1, @nowMs)`
 const WANT = `insert into pending (key, is_urgent) values (?, ?)`
 /** Titles are few, and come first. */
 const LIST_ALL = `
@@ -143,7 +147,7 @@ union all select -num, 1 from chats
  * Makes a new index beside the old one, if there is one, and gives it its place. It is empty, and everything waits. Readers
  * that have the old one open go on with it until they are closed.
  */
-export function makeIndex(path: string, mirror: Mirror): IndexFile {
+export function makeIndex(path: string, mirror: Mirror, nowMs: number): IndexFile {
   const unfinished = `${path}-new`
   removeIndex(unfinished)
   closeSync(openSync(unfinished, 'a', 0o600))
@@ -152,7 +156,7 @@ export function makeIndex(path: string, mirror: Mirror): IndexFile {
     index.transaction(() => {
       index.exec(TABLES)
       mirror.transaction(() => {
-        prepared(index, FILL).run(mirrorPosition(mirror))
+        prepared(index, FILL).run({ ...mirrorPosition(mirror), nowMs })
         const want = index.prepare<[bigint, bigint]>(WANT)
         for (const row of prepared<{ key: number; isUrgent: number }>(mirror, LIST_ALL).iterate())
           want.run(BigInt(row.key), BigInt(row.isUrgent))

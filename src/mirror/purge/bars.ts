@@ -341,14 +341,14 @@ const LIST_SALTS = `select salt from purge_salt`
 
 /**
  * Takes over what an older version kept in the mirror, and the key that it kept in a file. The hashes are made alike, so
- * they hold on.
+ * they hold on. @param from the mirror, or a damaged one
  */
-export function takeTombstones(db: Mirror, mirrorPath: string): void {
-  if (db.prepare(HAS_OLD).get() === undefined) return
+export function takeTombstones(db: Mirror, from: Mirror, mirrorPath: string): void {
+  if (from.prepare(HAS_OLD).get() === undefined) return
   const keyFile = join(dirname(mirrorPath), 'purge.key')
   db.transaction(() => {
-    for (const row of db.prepare<[], string[]>(LIST_OLD).raw().all()) db.prepare(ADD).run(row)
-    for (const salt of db.prepare<[], string>(LIST_SALTS).pluck().all()) db.prepare(ADD_KEY).run('id', salt)
+    for (const row of from.prepare<[], string[]>(LIST_OLD).raw().all()) db.prepare(ADD).run(row)
+    for (const salt of from.prepare<[], string>(LIST_SALTS).pluck().all()) db.prepare(ADD_KEY).run('id', salt)
     if (existsSync(keyFile)) db.prepare(ADD_KEY).run('text', readRegular(keyFile, 1024).toString().trim())
   })()
   rmSync(keyFile, { force: true })

@@ -3,7 +3,7 @@ import type { Mirror } from '../open.ts'
 import { RowInsert, prepared } from '../sql.ts'
 import type { MessageDraft, MessageWrite } from '../../model/change.ts'
 import type { CallFact, Role } from '../../model/message.ts'
-import { type Part, toolStatuses } from '../../model/part.ts'
+import { type Part, type TodoItem, toolStatuses } from '../../model/part.ts'
 import { type ColumnTexts, marksOf, wholeColumns } from '../../text/terms/columns.ts'
 import { estimateMessage } from '../../text/tokens/estimate-tokens.ts'
 
@@ -16,11 +16,36 @@ export const parseParts = (json: string): readonly Part[] => partsOrNull(json) ?
 export function partsOrNull(json: string): readonly Part[] | null {
   try {
     const parts: unknown = JSON.parse(json)
-    if (Array.isArray(parts)) return parts as readonly Part[]
+    if (Array.isArray(parts) && parts.every(isPart)) return parts
   } catch {
     // Not JSON.
   }
   return null
+}
+
+const isText = (member: unknown): boolean => typeof member === 'string'
+
+/** Whether it has what every reader of a part of its kind relies on. */
+function isPart(value: Partial<Record<string, unknown>> | null): value is Part & typeof value {
+  switch (value?.['kind']) {
+    case 'text':
+    case 'thinking':
+    case 'code':
+    case 'error':
+    case 'plan':
+    case 'summary':
+      return isText(value['text'])
+    case 'attachment':
+      return isText(value['path']) && (value['text'] === null || isText(value['text']))
+    case 'todo':
+      return Array.isArray(value['items']) && value['items'].every((item: TodoItem | null) => isText(item?.content))
+    case 'tool': {
+      const { name, paths, error } = value
+      return isText(name) && Array.isArray(paths) && paths.every(isText) && (error === null || isText(error))
+    }
+    default:
+      return false
+  }
 }
 
 /** White space that is not a single space. Most is, and replacing each by itself takes five times as long. */
