@@ -41,6 +41,8 @@ function useTyped(asked: Asked) {
     else timer.current = setTimeout(() => go(text, false), TYPING_PAUSE_MS)
   }
   const open = (address: string): void => {
+    // A search that still waits for its pause would bring back the filters that stood there when its key was pressed.
+    if (timer.current !== null) clearTimeout(timer.current)
     isTyping.value = false
     route(address)
   }
@@ -65,7 +67,8 @@ export function SearchField() {
   const tokens = FILTERS.flatMap((name) =>
     (asked.filters[name] ?? []).map((value) => ({
       text: `${NAMES[name] ?? name}: ${labelOf(name, value)}`,
-      address: listAddress(url, toggled(asked, name, value)),
+      // What was just typed may not stand in the address yet.
+      address: listAddress(url, { q: typed, ...toggled(asked, name, value) }),
     })),
   )
   const take = (completion: Completion): void => {
