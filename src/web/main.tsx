@@ -1,13 +1,21 @@
 import { render } from 'preact'
 import { lazy, LocationProvider, Route, Router } from 'preact-iso'
+import { askForChat } from './chat/ahead.ts'
 import { Frame } from './frame/frame.tsx'
 import { startLive } from './lib/live.ts'
 import { followLooks } from './lib/preferences.ts'
+import { chatOpenAt } from './search/asked.ts'
 import './styles/base.css'
 import './styles/frame.css'
 import './styles/search.css'
 
-const ChatScreen = lazy(() => import('./chat/chat.tsx'))
+const chatScreen = () => import('./chat/chat.tsx')
+if (chatOpenAt(location.pathname) !== null) {
+  // Its script first: the messages keep the daemon busy for a moment.
+  void chatScreen()
+  askForChat()
+}
+const ChatScreen = lazy(chatScreen)
 const StatsScreen = lazy(() => import('./reports/stats.tsx'))
 const TokensScreen = lazy(() => import('./reports/tokens.tsx'))
 const SafetyScreen = lazy(() => import('./reports/safety.tsx'))

@@ -6,6 +6,7 @@ import { cut, plural, titleOf, visible } from '../lib/format.ts'
 import { useData, useKeyDown, useKeys, useLive, useTitle } from '../lib/hooks.ts'
 import { Failure, Loading, MachineTag, Notice, When } from '../lib/parts.tsx'
 import { listAddress } from '../search/asked.ts'
+import { targetOfAddress } from './ahead.ts'
 import { PathsOf } from './code.tsx'
 import { FindBar } from './find-bar.tsx'
 import { goTo, messageInSight, toEnd } from './go-to.ts'
@@ -17,16 +18,6 @@ import { type ThreadState, useThread } from './use-thread.ts'
 import { Changes, Prompts } from './views.tsx'
 import { type Spot, useFound, useFileFacts, useOutline } from './whole.ts'
 import '../styles/chat.css'
-
-const decodedHash = (): string | null => {
-  const text = location.hash.slice(1)
-  if (text === '') return null
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return null
-  }
-}
 
 export default function ChatScreen() {
   const { params } = useRoute()
@@ -177,7 +168,7 @@ const UnknownChat = () => (
 /** The messages, what the whole chat has, and the message that is looked at. All are asked for at once. */
 function useReading(chat: ChatDetail | null, id: string, q: string, view: ViewName) {
   const { url } = useLocation()
-  const [target, setTarget] = useState(decodedHash)
+  const [target, setTarget] = useState(targetOfAddress)
   const thread = useThread(id, chat, target)
   const hits = useFound(id, chat?.messageCount ?? 0, q === '' ? null : q)
   const outline = useOutline(chat, id, thread)
@@ -185,7 +176,7 @@ function useReading(chat: ChatDetail | null, id: string, q: string, view: ViewNa
   const places = useRef({ startOf: (_index: number): number => 0 }).current
   const isShown = chat !== null && view === 'all'
   useEffect(() => {
-    const read = (): void => setTarget(decodedHash())
+    const read = (): void => setTarget(targetOfAddress())
     read()
     addEventListener('hashchange', read)
     return () => removeEventListener('hashchange', read)

@@ -2,8 +2,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ChatDetail } from '../../api/answers/chats.ts'
 import type { Page } from '../../api/answers/common.ts'
 import type { Message, MessagePage } from '../../api/answers/messages.ts'
-import { api, ApiError, type QueryOf } from '../lib/api.ts'
+import { api, ApiError } from '../lib/api.ts'
 import { useLoader, useServer } from '../lib/hooks.ts'
+import { firstOf, type MessageQuery, PAGE, pageOf } from './ahead.ts'
 
 interface Loaded {
   readonly items: readonly Message[]
@@ -21,8 +22,6 @@ export interface ThreadState extends Loaded {
   readonly loadAfter: () => void
   readonly loadEnd: () => void
 }
-
-const PAGE = 200
 
 const NOTHING: Loaded = { items: [], offset: 0, total: 0, round: 0 }
 
@@ -45,7 +44,7 @@ export function useThread(id: string, chat: ChatDetail | null, target: string | 
   // Not `useEffect`: it waits for the next frame before the request is sent.
   useLayoutEffect(() => {
     if (loaded.items.length > 0 && (target === null || loaded.items.some((message) => message.id === target))) return
-    void load(target === null ? { offset: 0 } : { around: target }, replaced, true)
+    void load(firstOf(target), replaced, true)
   }, [target, useServer()])
   // The message that a link names may be gone: the chat is still there.
   useEffect(() => {
@@ -79,12 +78,10 @@ export function useThread(id: string, chat: ChatDetail | null, target: string | 
   }
 }
 
-type MessageQuery = QueryOf<'/api/chats/:id/messages'>
-
 /** An answer has at most 8 MB. What it lacks is asked for, so that it touches what is loaded below it. */
 async function whole(id: string, query: MessageQuery, signal: AbortSignal): Promise<Page<Message>> {
   const ask = (more: MessageQuery): Promise<MessagePage> =>
-    api.get('/api/chats/:id/messages', { id, signal, query: { includeOrphans: true, limit: PAGE, ...query, ...more } })
+    api.get('/api/chats/:id/messages', { id, signal, query: pageOf({ ...query, ...more }) })
   const first = await ask({})
   const items = [...first.items]
   const wanted = query.limit ?? PAGE

@@ -55,6 +55,9 @@ export interface Outline {
   readonly lines: ReadonlyMap<string, StepLine['lines']>
 }
 
+/** By then the messages that were just loaded are on the screen. */
+const DRAWN_AFTER_MS = 300
+
 const NO_LINES: Outline['lines'] = new Map()
 
 const isFailed = (part: Part): boolean => part.kind === 'error' || (part.kind === 'tool' && part.status === 'error')
@@ -64,7 +67,13 @@ const isEdit = (part: Part): boolean => part.kind === 'tool' && sortOf(part.name
 export function useOutline(chat: ChatDetail | null, id: string, thread: ThreadState): Outline {
   const { items, offset, total } = thread
   const isWhole = offset === 0 && items.length >= total
-  const asks = chat !== null && items.length > 0 && !isWhole
+  const [isDrawn, setDrawn] = useState(false)
+  // After what is on the screen: the searches would take the processor from it.
+  useEffect(() => {
+    const timer = items.length === 0 ? undefined : setTimeout(() => setDrawn(true), DRAWN_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [items.length === 0])
+  const asks = chat !== null && isDrawn && !isWhole
   const messageCount = chat?.messageCount ?? 0
   const editors = chat?.toolCounts.map(({ name }) => name).filter((name) => sortOf(name).view === 'edits') ?? []
   const prompts = useFound(id, messageCount, asks ? 'role:user' : null)
@@ -75,13 +84,13 @@ export function useOutline(chat: ChatDetail | null, id: string, thread: ThreadSt
     asks && editors.length > 0 ? editors.map((name) => `tool:${JSON.stringify(name)}`).join(' OR ') : null,
   )
   const [lines, setLines] = useState<Outline['lines']>(NO_LINES)
-  // After what is on the screen: long edits take a while to be compared.
+  // Long edits take a while to be compared.
   useEffect(() => {
     if (!isWhole) return undefined
     const timer = setTimeout(() => {
       const files = [...byFile(items)]
       setLines(new Map(files.map(([path, changes]) => [path, linesOf(changes.map(({ edit }) => edit))])))
-    }, 300)
+    }, DRAWN_AFTER_MS)
     return () => clearTimeout(timer)
   }, [isWhole, items])
   return useMemo(() => {

@@ -30,7 +30,19 @@ function takeToken(): string | null {
   return given
 }
 
+/** Answers that are on their way before the screen that wants them is there, by their addresses. */
+const ahead = new Map<string, Promise<Response>>()
+
+/** Asks for what a screen will want first, while its script is still loading. */
+export function askAhead(address: string): void {
+  const answer = send(address, {})
+  ahead.set(address, answer)
+  // Whoever takes the answer gets the error.
+  answer.catch(() => undefined)
+}
+
 export function saveToken(given: string): void {
+  ahead.clear()
   sessionStorage.setItem(STORED, given)
   token.value = given
   needsToken.value = false
@@ -39,11 +51,17 @@ export function saveToken(given: string): void {
 /** A query as it stands in an address of the page; null and '' are left out, and a list repeats its parameter. */
 export const queryOf = (params: Readonly<Record<string, Given>>): string => addressOf('', { query: params })
 
-/** @throws ApiError, or a TypeError of `fetch` if the daemon cannot be reached */
-export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+function send(path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers)
   if (token.value !== null) headers.set('authorization', `Bearer ${token.value}`)
-  const response = await fetch(path, { ...init, headers })
+  return fetch(path, { ...init, headers })
+}
+
+/** @throws ApiError, or a TypeError of `fetch` if the daemon cannot be reached */
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const asked = ahead.get(path)
+  ahead.delete(path)
+  const response = await (asked ?? send(path, init))
   if (response.ok) return response
   if (response.status === 401) needsToken.value = true
   const problem = (await response.json().catch(() => ({}))) as { detail?: string; code?: string }

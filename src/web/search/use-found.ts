@@ -29,6 +29,8 @@ const LIMIT_MAX = 200
 
 interface Request {
   readonly key: string
+  /** How many are asked for at first, and when the end comes near. A screen is filled without a second question. */
+  readonly first: number
   readonly step: number
   ask(limit: number, offset: number, signal: AbortSignal): Promise<Omit<Found, 'key' | 'isEnd' | 'scrollTop'>>
 }
@@ -46,6 +48,7 @@ function requestOf(asked: Asked): Request {
     const sort = (asked.sort === '' ? null : asked.sort) as 'oldest' | null
     return {
       key: JSON.stringify([filters, sort]),
+      first: 40,
       step: 60,
       async ask(limit, offset, signal) {
         const query = { ...(filters as QueryOf<'/api/chats'>), sort, limit, offset }
@@ -58,6 +61,7 @@ function requestOf(asked: Asked): Request {
   const sort = asked.sort === 'newest' || asked.sort === 'oldest' ? asked.sort : null
   return {
     key: JSON.stringify([filters, sort, q]),
+    first: 20,
     step: 40,
     async ask(limit, offset, signal) {
       const query = { ...filters, q, sort, group: 'chat', limit, offset } as const
@@ -69,7 +73,6 @@ function requestOf(asked: Asked): Request {
 
 /** What was found before, by its request: Back shows it at once, and is asked for again meanwhile. */
 const kept = new Map<string, Found>()
-const FIRST = 20
 
 /** @param place in the list that is wanted at first, such as that of the open chat */
 export function useFound(asked: Asked, place: number) {
@@ -97,7 +100,7 @@ export function useFound(asked: Asked, place: number) {
     })
   // Not `useEffect`: it waits for the next frame before the request is sent.
   useLayoutEffect(() => {
-    const wanted = Math.max(FIRST, place + FIRST, kept.get(key)?.items.length ?? 0)
+    const wanted = Math.max(request.first, place + request.first, kept.get(key)?.items.length ?? 0)
     void loadPage(Math.min(LIMIT_MAX, wanted), 0)
   }, [key, round, useServer()])
   return {
