@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { SourceStatus, Status } from '../../api/answers/status.ts'
-import { bytes, count, duration, moment, visible } from '../lib/format.ts'
+import { bytes, count, duration, moment, plural, visible } from '../lib/format.ts'
 import { useTitle } from '../lib/hooks.ts'
 import { connection, status } from '../lib/live.ts'
 import { Figure, Loading } from '../lib/parts.tsx'
@@ -151,11 +151,11 @@ function Sources({ now: { sources, excluded } }: { now: Status }) {
         <DataTable caption="Sources" columns={sourceColumns} rows={sources.filter((each) => !plain.includes(each))} />
       )}
       <p class="soft">
+        {plain.length > 0 && `And ${plural(plain.length, 'workspace')}, all of them well. `}
         {excluded.length === 0
           ? 'No project is left out.'
           : `Left out by exclude.projects of the settings: ${visible(excluded.join(', '))}.`}
       </p>
-      {plain.length > 0 && <p class="soft">And {count(plain.length)} workspaces, all of them well.</p>}
     </section>
   )
 }

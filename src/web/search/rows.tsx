@@ -86,7 +86,7 @@ function chatRow(chat: Chat, url: string, at: number, isDated: boolean): RowPart
       <ProjectName project={chat.project} />
       <span>{plural(chat.messageCount, 'message')}</span>
       {added !== null && removed !== null && added + removed > 0 && <PlusMinus added={added} removed={removed} />}
-      {chat.running && <span class="tag live">agent at work</span>}
+      {chat.running && <span class="tag live">running</span>}
       <MachineTag machine={chat.machine} />
       {chat.deletedInCursor && <span class="tag kept">deleted in Cursor</span>}
     </>,
