@@ -1,7 +1,7 @@
 import type { Root } from '../../model/change.ts'
 import type { Mirror } from '../open.ts'
 import { ofUser } from '../purge/bars.ts'
-import { ROOT } from '../hub/own-side.ts'
+import { ROOT } from '../hub/hub.ts'
 import { prepared } from '../sql.ts'
 
 type Target = Pick<Root, 'uri' | 'path' | 'name' | 'remote'>

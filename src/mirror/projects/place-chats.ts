@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto'
-import { wantUnmirrored } from '../hub/ledger.ts'
+import { wantUnmirrored } from '../hub/hub.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
 import { type Change, childrenOf } from '../../model/change.ts'

@@ -1,7 +1,8 @@
 import { noteChanges, titleKey } from '../index/changes.ts'
-import { dropUnusedMachine } from '../hub/ledger.ts'
+import { dropUnusedMachine, writeState } from '../hub/hub.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../sql.ts'
+import { HUB } from '../sources/sources.ts'
+import { findingValue, prepared, writing } from '../sql.ts'
 
 export interface GoingMessage {
   readonly key: number
@@ -43,14 +44,14 @@ const BY_ID = [
   `delete from chat_paths where chat_id = ?`,
   `delete from chat_links where parent_id = ?`,
 ]
-const MACHINE_OF = `select machine from chats where num = ?`
+const machineOf = findingValue<[num: number], number | null>(`select machine from chats where num = ?`)
 
 /** Removes a chat that has no messages left, and its machine with the last chat of it. */
 export function dropChat(db: Mirror, num: number): void {
-  const machine = prepared<number | null>(db, MACHINE_OF).pluck().get(num) ?? null
+  const machine = machineOf(db, num)
   noteChanges(db, [titleKey(num)], true)
   for (const sql of BY_NUM) prepared(db, sql).run(num)
-  if (machine !== null) dropUnusedMachine(db, machine)
+  if (machine !== null) dropUnusedMachine(db, { id: machine })
 }
 
 /** With those to which they belong, after them. */
@@ -62,13 +63,14 @@ with recursive known (project) as (
 )
 select project from known
 `
-const DROP_PROJECT = `
+/** Removes a project that nothing refers to. */
+const dropUnusedProject = writing<[{ readonly num: number }]>(`
 delete from projects where num = @num
   and not exists (select 1 from evidence where project = @num)
   and not exists (select 1 from workspaces where project = @num)
   and not exists (select 1 from chats where project = @num or worktree = @num)
   and not exists (select 1 from projects where belongs_to = @num)
-`
+`)
 
 /** Removes whatever refers to a chat by its id, whether the chat exists or not. @param act removes the chat itself */
 export function dropSayings(db: Mirror, id: string, act: () => void): void {
@@ -76,9 +78,41 @@ export function dropSayings(db: Mirror, id: string, act: () => void): void {
   act()
   for (const sql of BY_ID) prepared(db, sql).run(id)
   // A project that only this chat was evidence of.
-  for (const { project } of projects) dropUnusedProject(db, project)
+  for (const { project } of projects) dropUnusedProject(db, { num: project })
 }
 
-/** Removes a project that nothing refers to. */
-export const dropUnusedProject = (db: Mirror, num: number): void =>
-  void prepared(db, DROP_PROJECT).run({ num: BigInt(num) })
+/** Better than all other evidence of a pulled chat, and used for nothing else. */
+export const HUB_RANK = 73
+
+/** The root of a project that was made for pulled chats starts with this. */
+export const HUB_ROOT = 'cursordex-hub:///'
+
+const findCopy = findingValue<[chat: string], number>(`select num from chats where id = ? and machine is not null`)
+const LIST_MESSAGES = `select key, chat, id, body, is_shadowed as isShadowed from messages where chat = ?`
+const HUB_PROJECTS = `select project from evidence where chat_id = ? and rank = ${HUB_RANK}`
+const FORGET = [
+  ...['chat_metadata', 'tracked'].map(
+    (table) => `delete from ${table} where chat_id = ? and source in (select num from sources where kind = '${HUB}')`,
+  ),
+  `delete from evidence where chat_id = ? and rank = ${HUB_RANK}`,
+  `delete from chat_links where parent_id = ?`,
+]
+
+/**
+ * Removes a pulled copy, in the caller's transaction. Removed content is overwritten. Does nothing if the chat is not in the
+ * mirror, or is one of this machine.
+ * @param kept ids of messages that come back at once. Somebody may have taken back the others: then their words go too, at
+ *   the end of the pull
+ */
+export function dropCopy(db: Mirror, chat: string, kept: ReadonlySet<string> = new Set()): void {
+  const num = findCopy(db, chat)
+  if (num === null) return
+  db.pragma('secure_delete = on')
+  const projects = prepared<number>(db, HUB_PROJECTS).pluck().all(chat)
+  const messages = prepared<GoingMessage>(db, LIST_MESSAGES).all(num)
+  if (messages.some(({ id }) => !kept.has(id))) writeState(db, 'words', '1')
+  for (const message of messages) dropMessage(db, message)
+  for (const sql of FORGET) prepared(db, sql).run(chat)
+  dropChat(db, num)
+  for (const project of projects) dropUnusedProject(db, { num: project })
+}

@@ -1,8 +1,8 @@
 import { CALL_CHAT_PREFIX } from '../../model/chat.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import { emptyChange } from '../../model/change.ts'
-import { listHolders } from '../hub/ledger.ts'
-import { queuePurge } from '../hub/own-side.ts'
+import { listHolders } from '../hub/hub.ts'
+import { queuePurge } from '../hub/hub.ts'
 import type { Mirror } from '../open.ts'
 import { parseParts } from '../write/pack-message.ts'
 import { listChildren } from '../projects/place-chats.ts'
@@ -51,13 +51,14 @@ export function purgeRows(db: Mirror, scope: PurgeScope, isDryRun: boolean, nowM
     ...found.flatMap((each) => otherIds(db, each.chatId).map((chatId) => ({ ...each, chatId }))),
   ]
   const touched = [...new Set(targets.map(({ chatId }) => chatId))]
-  const [ofWhole, ofKeys, ofTouched] = [whole, keys, touched].map((list) => JSON.stringify(list))
-  const chats = prepared<CountedChat>(db, COUNT).all({ whole: ofWhole, keys: ofKeys, touched: ofTouched })
+  const ofTouched = JSON.stringify(touched)
+  const ofFound = { whole: JSON.stringify(whole), keys: JSON.stringify(keys), touched: ofTouched }
+  const chats = prepared<CountedChat>(db, COUNT).all(ofFound)
   const plan = {
     chats: chats.slice(0, CHATS_MAX).map((chat) => ({ ...chat, isWhole: chat.isWhole === 1 })),
     chatCount: chats.length,
     messages: chats.reduce((sum, chat) => sum + chat.messages, 0),
-    otherMachines: listHolders(db, touched),
+    otherMachines: listHolders(db, ofTouched),
     unknownChats: (scope.chatIds ?? []).filter((id) => prepared(db, IS_KNOWN).get(id) === undefined),
   }
   if (isDryRun) return plan

@@ -1,6 +1,6 @@
 import { sealCommits } from '../bulk.ts'
 import { noteChanges } from '../index/changes.ts'
-import { dropCopy } from '../hub/pulled-copy.ts'
+import { dropCopy } from '../purge/drop-chat.ts'
 import type { Mirror } from '../open.ts'
 import { withoutExcluded } from '../projects/exclusion.ts'
 import { excludedIn, writeEvidence, writePaths, writeWorkspaces } from '../projects/place-chats.ts'

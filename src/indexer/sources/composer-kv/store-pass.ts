@@ -51,7 +51,8 @@ export function composerKvSource(userDir: string): Source {
         // A store whose table does not exist yet, or was dropped, is treated as an empty table.
         const store = file.read(hasTable) ? file : emptyStore(file)
         // A first pass takes a while. The store must not be reported as missing in the meantime.
-        if (held.readPosition(mirror, num).watermark === null) held.saveSourceState(mirror, num, 'ok', null, null)
+        if (held.readPosition(mirror, num).watermark === null)
+          held.saveSourceState(mirror, { num, state: 'ok', detail: null, syncedAtMs: null })
         const again = await new StorePass({ file: store, mirror, num }, octets, request).run()
         await request.turn({ longestReadMs: file.longestReadMs() })
         return { isRead: true, again }
@@ -131,7 +132,7 @@ class StorePass implements Compared {
     // After a mass loss the rows may be back at any moment.
     const isCounted = isByKeys || (depth === 'values' && !goesOn) || countMissed(this.mirror, this.num) > 0
     const counts = isCounted ? this.file.read(countRows) : null
-    if (counts !== null) held.saveCounts(this.mirror, this.num, counts, now())
+    if (counts !== null) held.saveCounts(this.mirror, { num: this.num, ...counts, nowMs: now() })
     // Rows left by an interrupted pass, or in a salvaged mirror, may exist only in the mirror by now.
     const isNew = isFirst && held.countHeldRows(this.mirror, this.num) === 0
     if (isNew) await inBulk(this.mirror, () => this.#readNewest())
@@ -142,7 +143,7 @@ class StorePass implements Compared {
     }
     this.#write({ position: this.#positionAt(found.top, before) })
     // A first pass that goes on after a kill compared only keys of what it had read before.
-    if (isNew) saveSweep(this.mirror, this.num, detect.endedSweep(this.file.signature, now()))
+    if (isNew) saveSweep(this.mirror, { source: this.num, ...detect.endedSweep(this.file.signature, now()) })
     else await this.#compareSome(found.top, { isToday: depth !== 'tail' && !goesOn && !isAsked, begins, goesOn })
 
     const isChanged = !isFirst && before.signature !== this.file.signature
@@ -162,7 +163,7 @@ class StorePass implements Compared {
   #positionAt(top: RowRef | null, before: held.HeldPosition): Position {
     const { identity, signature } = this.file
     // It was deleted before it could be read, and a position may only be on a row in the mirror.
-    if (top !== null && !held.isRowKnown(this.mirror, this.num, top.key)) {
+    if (top !== null && !held.isRowKnown(this.mirror, { source: this.num, key: top.key })) {
       return { identity, signature, watermark: before.watermark ?? 0, watermarkKey: before.watermarkKey }
     }
     return { identity, signature, watermark: top?.rowid ?? before.watermark ?? 0, watermarkKey: top?.key ?? null }
@@ -211,7 +212,7 @@ class StorePass implements Compared {
       const dirty = new DirtyChats()
       sweep = await detect.compareSlice(this, sweep, { nowMs: now(), isAsked }, dirty, turn)
       await this.#readDirty(dirty, top)
-      saveSweep(this.mirror, this.num, sweep)
+      saveSweep(this.mirror, { source: this.num, ...sweep })
     }
   }
 

@@ -93,7 +93,7 @@ function blobSource(userDir: string, { search, ...facts }: BlobSource): Source {
         const { identity, signature } = file
         writeFound(pass, { droppedKeys, position: { identity, signature, watermark: newest, watermarkKey: null } })
         // Other sources account for the rest of the store.
-        held.saveCounts(mirror, num, { totalRows: held.countHeldRows(mirror, num), nullKeys: 0 }, request.now())
+        held.saveCounts(mirror, { num, totalRows: held.countHeldRows(mirror, num), nullKeys: 0, nowMs: request.now() })
         return done
       })
     },

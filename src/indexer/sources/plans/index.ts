@@ -72,7 +72,7 @@ export function plansSource(folder: string): Source {
       const position = { identity, signature, watermark: null, watermarkKey: null }
       const gone = { ...emptyChange, chats: vanished, goneKeys, position, source: num, nowMs: request.now() }
       await request.turn({ outcome: writeChange(mirror, gone) })
-      held.saveCounts(mirror, num, { totalRows: files.length, nullKeys: 0 }, request.now())
+      held.saveCounts(mirror, { num, totalRows: files.length, nullKeys: 0, nowMs: request.now() })
       const isYoung = files.some((file) => isLone(file) && file.changedAtMs > request.now() - YOUNG_MS)
       return isYoung ? { isRead: true, again: [{ depth: 'tail', inMs: AGAIN_MS }] } : read
     },
