@@ -4,13 +4,11 @@ import { passSource, type PassStep, readPendingLoss, type Source, type Turn } fr
 import type { ChatId, SourceId } from '../../model/ids.ts'
 import type { MassRule, PassDepth, PassOrder } from '../../model/pass.ts'
 import { placeAllNext, placeByPaths } from '../../mirror/projects/place-chats.ts'
-import { inBulk } from '../../mirror/bulk.ts'
+import { inBulk, type Mirror } from '../../mirror/open.ts'
 import { tidyChanges } from '../../mirror/index/changes.ts'
 import { indexPath } from '../../mirror/index/index-file.ts'
-import type { Mirror } from '../../mirror/open.ts'
 import { followSources, sourceNum } from '../../mirror/sources/sources.ts'
-import { countNext, countUncounted } from '../../mirror/usage/estimates.ts'
-import { countUnplaced, placeNext } from '../../mirror/write/write.ts'
+import { countNext, countUncounted, countUnplaced, placeNext } from '../../mirror/write/write.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './writer.ts'
 
 export interface RunContext {

@@ -10,8 +10,7 @@ import {
   type EvidenceWrite,
   type Root,
 } from '../../model/change.ts'
-import { mergedInto } from './merges.ts'
-import { groupOf, ownerOf, projectIdOf } from './owners.ts'
+import { mergedInto, groupOf, ownerOf, projectIdOf } from './owners.ts'
 import { EXCLUDED_URI, PARENT_RANK } from './place-chats.ts'
 
 /** The rank of the evidence that a transcript's folder gives. */

@@ -5,8 +5,7 @@ import { prepared } from '../sql.ts'
 import { type Change, childrenOf } from '../../model/change.ts'
 import { nextRevision, touchChat } from '../write/chat-columns.ts'
 import type { ChatId } from '../../model/ids.ts'
-import { noteMerge } from './merges.ts'
-import { ownerOf, projectNum, settleOwners } from './owners.ts'
+import { noteMerge, ownerOf, projectNum, settleOwners } from './owners.ts'
 
 const UPSERT_WORKSPACE = `
 insert into workspaces (source, id, uri, project) values (?, ?, ?, ?)

@@ -1,8 +1,7 @@
 import { CALL_CHAT_PREFIX } from '../../model/chat.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import { emptyChange } from '../../model/change.ts'
-import { listHolders } from '../hub/hub.ts'
-import { queuePurge } from '../hub/hub.ts'
+import { listHolders, queuePurge } from '../hub/hub.ts'
 import type { Mirror } from '../open.ts'
 import { parseParts } from '../write/pack-message.ts'
 import { listChildren } from '../projects/place-chats.ts'
@@ -12,8 +11,9 @@ import { PROMPTS } from '../write/write-thread.ts'
 import { writeChange } from '../write/write.ts'
 import { addBars, Bars, noteStage, type Target } from './bars.ts'
 import { dropChat, dropMessage, dropSayings, type GoingMessage } from './drop-chat.ts'
-import { forgetNames } from './forget-words.ts'
 import { holdsAny, matchingTexts, needlesOf, type PurgeScope } from './scope.ts'
+import { indexTerms } from '../../text/terms/terms.ts'
+import { ATTACHED } from '../index/index-file.ts'
 
 const CHATS_MAX = 100
 const COUNT = `
@@ -290,3 +290,40 @@ export function compact(db: Mirror): boolean {
 
 /** Empties the WAL. It waits for readers, as long as the connection waits for locks. @returns false if one goes on */
 export const emptyLog = (db: Mirror): boolean => db.pragma('main.wal_checkpoint(truncate)', { simple: true }) === 0
+
+const FORGET_NAMES = `
+delete from names where kind = 'model' and name not in (select model from messages where model is not null);
+delete from names where kind = 'tool' and 'tool:' || name not in (
+  select value from (select distinct marks from messages where marks glob '*tool:*'), json_each(marks)
+);
+`
+
+/** Removes the names of tools and models that no message has any more. */
+export function forgetNames(db: Mirror): void {
+  db.pragma('secure_delete = on')
+  db.exec(FORGET_NAMES)
+}
+
+const TERMS_MAX = 10
+const OPEN_PLACES = `
+create virtual table temp.message_places using fts5vocab ('${ATTACHED}', 'message_terms', 'instance');
+create virtual table temp.chat_places using fts5vocab ('${ATTACHED}', 'chat_terms', 'instance');
+`
+const HAS_STALE = `
+with given as (select value as term from json_each(?))
+select 1 from given join message_places using (term) where doc not in (select key from messages)
+union all
+select 1 from given join chat_places using (term) where doc not in (select num from chats)
+`
+
+/**
+ * Looks up the ten longest words of a purged text in the vocabulary of the index. The bytes of the index do not show them:
+ * it compresses terms, and keeps those of removed rows until it is merged.
+ * @returns whether it has one of them in a message or a title that is no more
+ */
+export function hasStaleWords(db: Mirror, text: string): boolean {
+  const terms = [...new Set(indexTerms(text).split(' '))].toSorted((one, other) => other.length - one.length)
+  db.pragma('query_only = off')
+  db.exec(OPEN_PLACES)
+  return db.prepare(HAS_STALE).get(JSON.stringify(terms.slice(0, TERMS_MAX))) !== undefined
+}

@@ -1,5 +1,5 @@
 import type { Mirror } from '../open.ts'
-import { RowInsert, prepared } from '../sql.ts'
+import { RowInsert, listing, prepared } from '../sql.ts'
 import { addCalls, replaceCalls, rowsOf, type packParts } from './pack-message.ts'
 import type { WriteTools } from './write.ts'
 import { CALL_CHAT_PREFIX } from '../../model/chat.ts'
@@ -133,6 +133,26 @@ export function findDelegated(db: Mirror, parent: ChatId, text: number): ChatId 
   return others.length === 0 ? found : null
 }
 
+/** A message with a call that wrote a plan. */
+export interface Planner {
+  readonly chatId: ChatId
+  readonly id: MessageId
+  /** All its parts, as JSON. */
+  readonly parts: string
+}
+
+/** All messages of this machine's chats that wrote plans, in order of their chats. */
+export const listPlanners = listing<[], Planner>(`
+select chats.id as chatId, messages.id, bodies.parts from calls
+cross join messages on messages.body = calls.body and messages.is_orphan = 0 and messages.tool_calls > 0
+cross join chats on chats.num = messages.chat and chats.machine is null
+cross join bodies on bodies.num = messages.body
+where calls.file = 0 and calls.tool in (
+  select name from names where kind = 'tool' and replace(lower(name), '_', '') = 'createplan'
+)
+order by chats.id, messages.position, messages.id
+`)
+
 const LIST_IDS = `select m.id from messages m join chats c on c.num = m.chat where c.id = ?`
 
 /** The ids of all messages of a chat, from any source. */
@@ -164,8 +184,9 @@ export function saveMessage(
   chat: number,
   { held, partsJson, calls }: NextMessage,
   columns: MessageColumns,
-  { indexed, keys, names, added }: WriteTools,
+  tools: WriteTools,
 ): boolean {
+  const { indexed, keys, added } = tools
   if (held === null) {
     if (partsJson === null) throw new Error('a new message needs its body')
     const key = keys.next(columns.created_at, columns.position)
@@ -173,7 +194,7 @@ export function saveMessage(
     added.rows.push([key, chat, body, ...COLUMNS.map((column) => columns[column])])
     for (const row of rowsOf(body, calls ?? [])) added.calls.push(row)
     if (columns.is_shadowed === 0) indexed.add(key)
-    names.write(columns.marks, columns.model)
+    noteNames(tools, columns)
     return true
   }
   const hasNewBody = partsJson !== null && readParts(db, held.body) !== partsJson
@@ -196,8 +217,13 @@ export function saveMessage(
     prepared(db, SAVE_BODY).run(partsJson, held.body)
     replaceCalls(db, held.body, calls ?? [])
   }
-  names.write(columns.marks, columns.model)
+  noteNames(tools, columns)
   return true
+}
+
+function noteNames(tools: WriteTools, { marks, model }: MessageColumns): void {
+  if (marks.includes('tool:')) tools.marks.add(marks)
+  if (model !== null) tools.models.add(model)
 }
 
 export function writeAdded(db: Mirror, { added }: WriteTools): void {
