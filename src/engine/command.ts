@@ -1,7 +1,7 @@
 import { discoverSources } from '../indexer/discover.ts'
 import type { Source } from '../indexer/source.ts'
 import { isClean, noteIfDamaged } from '../mirror/damage/clean-mark.ts'
-import { indexPath, isFollowed } from '../mirror/index/index-file.ts'
+import { isFollowed } from '../mirror/index/index-file.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { leavesOut } from '../mirror/projects/place-chats.ts'
 import { hasAllBars } from '../mirror/purge/bars.ts'
@@ -129,7 +129,7 @@ function isAllRead(setup: WriterSetup): boolean {
       hasEstimates(mirror) === (setup.isEstimating ?? true) &&
       countUncounted(mirror) + countUnplaced(mirror) === 0 &&
       areUnchanged(discoverSources(setup), listRead(mirror), newestReference(mirror)) &&
-      isFollowed(indexPath(setup.mirrorPath), mirror) &&
+      isFollowed(mirror) &&
       hasAllBars(mirror, setup.archiveDir ?? '')
     )
   } catch {

@@ -1,4 +1,4 @@
-import { CHANGE_TABLES } from './index/changes.ts'
+import { CHANGE_TABLES } from './index/index-file.ts'
 import { SUM_TABLES } from './sum-tables.ts'
 
 /** A message of a thread with tokens that Cursor recorded. */

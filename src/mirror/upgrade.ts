@@ -4,7 +4,7 @@ import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
 import { mirrorDamaged } from './damage/find-damage.ts'
 import type { Mirror } from './open.ts'
-import { CHANGE_TABLES, LEAVE_FORMER_INDEX } from './index/changes.ts'
+import { CHANGE_TABLES, LEAVE_FORMER_INDEX } from './index/index-file.ts'
 import { RECORDED, TABLES } from './schema.ts'
 import { DURATION, SUM_TABLES, SUM_UP } from './sum-tables.ts'
 

@@ -5,8 +5,7 @@ import type { ChatId, SourceId } from '../../model/ids.ts'
 import type { MassRule, PassDepth, PassOrder } from '../../model/pass.ts'
 import { placeAllNext, placeByPaths } from '../../mirror/projects/place-chats.ts'
 import { inBulk, type Mirror } from '../../mirror/open.ts'
-import { tidyChanges } from '../../mirror/index/changes.ts'
-import { indexPath } from '../../mirror/index/index-file.ts'
+import { tidyChanges } from '../../mirror/index/index-file.ts'
 import { followSources, sourceNum } from '../../mirror/sources/sources.ts'
 import { countNext, countUncounted, countUnplaced, placeNext } from '../../mirror/write/write.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './writer.ts'
@@ -46,7 +45,7 @@ export async function runPasses(
   const read = excludes && order.sources.length > 0 ? listsFirst(order, sources) : order.sources
   const news = await readSources(mirror, sources, read, context)
   const backlog = await inBulk(mirror, () => workOff(mirror, order.backlogMs, context))
-  tidyChanges(mirror, indexPath(mirror.name))
+  tidyChanges(mirror)
   const ordered = new Set(order.sources.map(({ id }) => id))
   const ends = news.ends.filter(({ id }) => ordered.has(id))
   return { ...news, ends, backlog }

@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../sql.ts'
+import { counting, finding, findingValue, listing, listingValues, prepared, writing } from '../sql.ts'
 import type { Root } from '../../model/change.ts'
 import type { ChatId } from '../../model/ids.ts'
 import { ofUser } from '../purge/bars.ts'
@@ -9,7 +9,8 @@ import { ROOT } from '../hub/hub.ts'
 /** The id of a project: a hash of its normalised root URI. */
 export const projectIdOf = (uri: string): string => digest('sha256', uri).slice(0, 16)
 
-const FIND_PROJECT = `select num from projects where uri = ?`
+/** The number of the project with this root; null if it is not known. */
+export const findProject = findingValue<[uri: string], number>(`select num from projects where uri = ?`)
 const ADD_PROJECT = `
 insert into projects (id, uri, path, name, remote_kind, remote_host) values (?, ?, ?, ?, ?, ?)
 `
@@ -18,9 +19,9 @@ insert into projects (id, uri, path, name, remote_kind, remote_host) values (?, 
 export function projectNum(db: Mirror, root: Root): number {
   const { uri, path, name, remote, worktreeOf } = root
   const num =
-    prepared<number>(db, FIND_PROJECT).pluck().get(uri) ??
+    findProject(db, uri) ??
     Number(prepared(db, ADD_PROJECT).run(projectIdOf(uri), uri, path, name, remote?.kind, remote?.host).lastInsertRowid)
-  if (name !== UNNAMED && path.endsWith(`/${UNNAMED}`)) prepared(db, RENAME).run(name, num, name)
+  if (name !== UNNAMED && path.endsWith(`/${UNNAMED}`)) rename(db, name, num, name)
   const owner = worktreeOf ?? groupOf(root)
   if (owner !== null) noteOwner(db, num, projectNum(db, owner), worktreeOf === undefined ? FOUND : NAMED)
   return num
@@ -33,28 +34,26 @@ const FOUND = 'found'
 const SPELT = 'spelt'
 /** A person said so. It counts before all others. */
 const MERGED = 'merged'
+type How = typeof NAMED | typeof FOUND | typeof SPELT | typeof MERGED
 
 /** What a working tree once named stays when its folder is gone. */
-const NOTE_OWNER = `
+const setOwner = writing<[{ readonly num: number; readonly owner: number; readonly how: How }]>(`
 update projects set belongs_to = @owner, belongs_how = @how
 where num = @num and num <> @owner and (belongs_to is not @owner or belongs_how is not @how)
   and (@how in ('${NAMED}', '${MERGED}') or belongs_how is not '${NAMED}')
   and (@how = '${MERGED}' or belongs_how is not '${MERGED}')
-`
+`)
 const unsettled = new WeakSet<Mirror>()
 
-function noteOwner(
-  db: Mirror,
-  num: number,
-  owner: number,
-  how: typeof NAMED | typeof FOUND | typeof SPELT | typeof MERGED,
-): void {
-  if (prepared(db, NOTE_OWNER).run({ num, owner, how }).changes > 0) unsettled.add(db)
+function noteOwner(db: Mirror, num: number, owner: number, how: How): void {
+  if (setOwner(db, { num, owner, how }) > 0) unsettled.add(db)
 }
 
 /** A window of several folders that was never saved. Its name is that of its file unless its folders are known. */
 const UNNAMED = 'workspace.json'
-const RENAME = `update projects set name = ? where num = ? and name <> ?`
+const rename = writing<[name: string, num: number, former: string]>(
+  `update projects set name = ? where num = ? and name <> ?`,
+)
 
 /** A folder in which Cursor makes the working trees of one repository, and one of them. */
 const GROUP = /\/\.cursor\/worktrees\/[^/]+$/
@@ -68,7 +67,9 @@ export function groupOf({ uri, path, remote = null }: Pick<Root, 'uri' | 'path'>
   return { uri: uri.slice(0, -tree.length), path: group, name: group.slice(group.lastIndexOf('/') + 1), remote }
 }
 
-const READ_OWNER = `select belongs_to as owner, belongs_how as how, uri from projects where num = ?`
+const readOwner = finding<[num: number], { readonly owner: number | null; readonly how: How; readonly uri: string }>(
+  `select belongs_to as owner, belongs_how as how, uri from projects where num = ?`,
+)
 
 /** Working trees, folders that have them, repositories, and merges. */
 const STEPS_MAX = 16
@@ -78,10 +79,7 @@ export function ownerOf(db: Mirror, project: number): { readonly owner: number; 
   let [owner, worktree]: [number, number | null] = [project, null]
   const passed = new Set<number>()
   for (let steps = 0; steps < STEPS_MAX; steps += 1) {
-    const row = prepared<{ readonly owner: number | null; readonly how: string; readonly uri: string }>(
-      db,
-      READ_OWNER,
-    ).get(owner)
+    const row = readOwner(db, owner)
     if (row === undefined || row.owner === null) break
     // A repository was merged into a working tree of its own.
     if (passed.has(owner) && row.how === MERGED) return { owner: row.owner, worktree: null }
@@ -100,34 +98,35 @@ interface Known extends Pick<Root, 'uri' | 'path' | 'name'> {
   readonly how: string | null
 }
 
-const LIST_KNOWN = `
+const listKnown = listing<[], Known>(`
 select num, uri, path, name, remote_kind as kind, remote_host as host, belongs_to as owner, belongs_how as how
 from projects
-`
-const FORGET_OWNER = `update projects set belongs_to = null, belongs_how = null where num = ? and belongs_to is not null`
-const LIST_CHATS = `
+`)
+const forgetOwner = writing<[num: number]>(
+  `update projects set belongs_to = null, belongs_how = null where num = ? and belongs_to is not null`,
+)
+/** @param nums numbers of more projects, as JSON */
+const listChatsBelow = listingValues<[nums: string], ChatId>(`
 with recursive below (num) as (
   select num from projects where belongs_to is not null or num in (select value from json_each(?))
   union select projects.num from below join projects on projects.belongs_to = below.num
 )
 select chat_id from evidence where project in (select num from below)
 union select id from chats where project in (select num from below) or worktree is not null
-`
+`)
 
-const LIST_UNDONE = `
-select num from projects where belongs_how = '${MERGED}' and uri not in (select value from json_each(?))
-`
+const listUndone = listingValues<[uris: string], number>(
+  `select num from projects where belongs_how = '${MERGED}' and uri not in (select value from json_each(?))`,
+)
 
 /** Makes projects belong to others as the user's file says. @returns those that do no more */
 function settleMerges(db: Mirror): readonly number[] {
-  const merges = listMerges(db)
-  const undone = prepared<number>(db, LIST_UNDONE)
-    .pluck()
-    .all(JSON.stringify(merges.map(({ uri }) => uri)))
-  for (const num of undone) prepared(db, FORGET_OWNER).run(num)
+  const merges = ofUser(() => listMerges(db))
+  const undone = listUndone(db, JSON.stringify(merges.map(({ uri }) => uri)))
+  for (const num of undone) forgetOwner(db, num)
   for (const { uri, target } of merges) {
-    const num = prepared<number>(db, FIND_PROJECT).pluck().get(uri)
-    if (num !== undefined) noteOwner(db, num, projectNum(db, target), MERGED)
+    const num = findProject(db, uri)
+    if (num !== null) noteOwner(db, num, projectNum(db, JSON.parse(target) as Target), MERGED)
   }
   return undone
 }
@@ -143,38 +142,34 @@ export function settleOwners(db: Mirror, isAll: boolean): ChatId[] {
   unsettled.delete(db)
   const undone = settleMerges(db)
   // An older program did not know working trees.
-  for (const { num, kind, host, ...root } of prepared<Known>(db, LIST_KNOWN).all()) {
+  for (const { num, kind, host, ...root } of listKnown(db)) {
     const group = groupOf({ ...root, remote: kind === null ? null : { kind, host: host ?? '' } })
     if (group !== null) noteOwner(db, num, projectNum(db, group), FOUND)
   }
-  const all = prepared<Known>(db, LIST_KNOWN).all()
+  const all = listKnown(db)
   const groups = all.filter(({ uri, how }) => GROUP.test(uri) && how !== MERGED)
   for (const { num, uri, name } of groups) {
     const trees = all.filter((each) => each.how === NAMED && each.uri.startsWith(`${uri}/`))
     const alike = all.filter((each) => each.name === name && each.how !== NAMED && isBeside(each.uri, uri))
     const found = new Set(trees.length > 0 ? trees.map(({ owner }) => owner) : alike.map((each) => each.num))
     const [owner = null] = found.size === 1 ? found : []
-    if (owner === null) prepared(db, FORGET_OWNER).run(num)
+    if (owner === null) forgetOwner(db, num)
     else noteOwner(db, num, owner, FOUND)
   }
-  const spelt = new Map<string, Known[]>()
-  for (const each of all.filter(isOfWindows)) {
-    const key = each.uri.toLowerCase()
-    spelt.set(key, [...(spelt.get(key) ?? []), each])
-  }
-  for (const alike of spelt.values()) {
-    const isFirst = (a: Known, b: Known): boolean =>
-      (a.how === MERGED) === (b.how === MERGED) ? a.uri < b.uri : a.how === MERGED
-    const [first, ...others] = alike.toSorted((a, b) => (isFirst(a, b) ? -1 : 1))
-    // Also if another spelling was the first one until now.
-    if (first !== undefined && first.how === SPELT) prepared(db, FORGET_OWNER).run(first.num)
-    for (const { num, how } of others)
-      if (how !== NAMED && how !== FOUND && first !== undefined) noteOwner(db, num, first.num, SPELT)
+  const firsts = new Map<string, number>()
+  const spelt = all
+    .filter(isOfWindows)
+    .toSorted((a, b) => Number(b.how === MERGED) - Number(a.how === MERGED) || (a.uri < b.uri ? -1 : 1))
+  for (const { num, uri, how } of spelt) {
+    const first = firsts.get(uri.toLowerCase())
+    if (first === undefined) {
+      firsts.set(uri.toLowerCase(), num)
+      // Another spelling was the first one until now.
+      if (how === SPELT) forgetOwner(db, num)
+    } else if (how !== NAMED && how !== FOUND) noteOwner(db, num, first, SPELT)
   }
   unsettled.delete(db)
-  return prepared<ChatId>(db, LIST_CHATS)
-    .pluck()
-    .all(JSON.stringify([...groups.map(({ num }) => num), ...undone]))
+  return listChatsBelow(db, JSON.stringify([...groups.map(({ num }) => num), ...undone]))
 }
 
 /** Windows does not distinguish case in paths. Which spelling counts must not depend on the order of reading. */
@@ -186,24 +181,22 @@ const isBeside = (uri: string, group: string): boolean =>
 
 type Target = Pick<Root, 'uri' | 'path' | 'name' | 'remote'>
 
-const LIST = `select uri, target from user.merges where uri is not null`
-const FIND = `select target from user.merges where uri = ?`
+/** The projects that a person merged into others, by their root URIs; target: a root as JSON. */
+const listMerges = listing<[], { readonly uri: string; readonly target: string }>(
+  `select uri, target from user.merges where uri is not null`,
+)
+const findTarget = findingValue<[uri: string], string>(`select target from user.merges where uri = ?`)
 /** The number of the last act, so that an older list in an archive brings back nothing that was undone. */
-const LAST = `select coalesce(max(num), 0) from user.merges`
-const REMOVE = `delete from user.merges where uri = ? or uri is null`
-const ADD = `insert into user.merges (num, uri, target) select ?, ?, ${ROOT} from projects where uri = ?`
-const COUNT = `insert into user.merges (num) values (?)`
-
-/** The projects that a person merged into others, by their root URIs. */
-export const listMerges = (db: Mirror): readonly { readonly uri: string; readonly target: Target }[] =>
-  ofUser(() => prepared<{ readonly uri: string; readonly target: string }>(db, LIST).all()).map(({ uri, target }) => ({
-    uri,
-    target: JSON.parse(target) as Target,
-  }))
+const lastMerge = counting(`select coalesce(max(num), 0) from user.merges`)
+const removeMerge = writing<[uri: string]>(`delete from user.merges where uri = ? or uri is null`)
+const addMerge = writing<[num: number, uri: string, target: string]>(
+  `insert into user.merges (num, uri, target) select ?, ?, ${ROOT} from projects where uri = ?`,
+)
+const countUndo = writing<[num: number]>(`insert into user.merges (num) values (?)`)
 
 /** The project into which a person merged the one with this root URI; null if nobody did. */
 export const mergedInto = (db: Mirror, uri: string): Target | null =>
-  JSON.parse(ofUser(() => prepared<string>(db, FIND).pluck().get(uri)) ?? 'null') as Target | null
+  JSON.parse(ofUser(() => findTarget(db, uri)) ?? 'null') as Target | null
 
 /**
  * Notes in the user's file that the chats of a project belong to another one. `placeByPaths` moves them.
@@ -211,11 +204,11 @@ export const mergedInto = (db: Mirror, uri: string): Target | null =>
  */
 export function noteMerge(db: Mirror, uri: string, target: string | null): void {
   const note = (): void => {
-    const num = (prepared<number>(db, LAST).pluck().get() ?? 0) + 1
-    prepared(db, REMOVE).run(uri)
+    const num = lastMerge(db) + 1
+    removeMerge(db, uri)
     // An undone merge leaves no word of it, only a number.
-    if (target === null) prepared(db, COUNT).run(num)
-    else prepared(db, ADD).run(num, uri, target)
+    if (target === null) countUndo(db, num)
+    else addMerge(db, num, uri, target)
   }
   ofUser(() => db.transaction(note)())
 }

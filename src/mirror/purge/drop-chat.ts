@@ -1,4 +1,4 @@
-import { noteChanges, titleKey } from '../index/changes.ts'
+import { noteChanges, titleKey } from '../index/index-file.ts'
 import { dropUnusedMachine, writeState } from '../hub/hub.ts'
 import type { Mirror } from '../open.ts'
 import { HUB } from '../sources/sources.ts'

@@ -231,7 +231,7 @@ interface ChatRow {
 type MessageRow = GoingMessage & { readonly id: MessageId; readonly parts: string }
 
 function removeChat(db: Mirror, id: ChatId, nowMs: number): void {
-  const children = listChildren(db, id)
+  const children = listChildren(db, { id })
   for (const message of prepared<MessageRow>(db, LIST_MESSAGES).all(id)) dropMessage(db, message)
   dropSayings(db, id, () => {
     const chat = prepared<ChatRow>(db, FIND_CHAT).get(id)

@@ -7,6 +7,7 @@ import { sourceIdOf } from '../sources/sources.ts'
 import { textsOf } from '../purge/scope.ts'
 import type { ChatChange, MessageWrite } from '../../model/change.ts'
 import { type HeldMessage, type NextMessage, readParts } from '../write/messages.ts'
+import { chatNum } from '../write/chat-columns.ts'
 import { parseParts } from '../write/pack-message.ts'
 
 // The id of a message without one is made of its chat and its place. Two stores, or one at two times, can have other
@@ -15,7 +16,6 @@ import { parseParts } from '../write/pack-message.ts'
 const madeFrom = (...identity: readonly string[]): MessageId =>
   asMessageId(`made-${digest('sha256', JSON.stringify(identity)).slice(0, 32)}`)
 
-const FIND_CHAT = `select num from chats where id = ?`
 const LIST_RIVALS = `
 select messages.id, source, content_hash as contentHash, sources.id as store,
   path < (select path from sources where num = @source) as isFirst
@@ -49,8 +49,8 @@ function listRivals(db: Mirror, num: number, source: number, messages: readonly 
  */
 export function withOwnIds(db: Mirror, source: number, chat: ChatChange): ChatChange {
   const { ownRow } = chat
-  const num = chat.isByPlace === true ? prepared<number>(db, FIND_CHAT).pluck().get(chat.id) : undefined
-  if (num === undefined || ownRow.kind !== 'read') return chat
+  const num = chat.isByPlace === true ? chatNum(db, chat.id) : null
+  if (num === null || ownRow.kind !== 'read') return chat
   const rivals = listRivals(db, num, source, chat.messages).filter(({ isFirst }) => isFirst === 1)
   const store = sourceIdOf(db, source)
   const live = new Set(prepared<MessageId>(db, LIST_LIVE).pluck().all(num, source))

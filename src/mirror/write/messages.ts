@@ -1,6 +1,7 @@
 import type { Mirror } from '../open.ts'
-import { RowInsert, listing, prepared } from '../sql.ts'
+import { RowInsert, asking, counting, findingValue, listing, listingValues, prepared, writing } from '../sql.ts'
 import { addCalls, replaceCalls, rowsOf, type packParts } from './pack-message.ts'
+import { chatNum } from './chat-columns.ts'
 import type { WriteTools } from './write.ts'
 import { CALL_CHAT_PREFIX } from '../../model/chat.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
@@ -105,23 +106,21 @@ export function findMessage(db: Mirror, chat: number, id: MessageId, source: num
   return row === undefined ? null : heldOf(row, new Map())
 }
 
-const FIND_CHAT = `select num from chats where id = ?`
-
 /** A source's live messages of a chat, in order. */
 export function listLiveMessages(db: Mirror, chatId: ChatId, source: number): HeldMessage[] {
-  const chat = prepared<number>(db, FIND_CHAT).pluck().get(chatId)
+  const chat = chatNum(db, chatId)
   const placeOf = ({ position }: HeldMessage): number => position ?? Number.MAX_SAFE_INTEGER
-  return (chat === undefined ? [] : listMessages(db, chat))
+  return (chat === null ? [] : listMessages(db, chat))
     .filter((message) => message.source === source && message.is_live === 1)
     .sort((one, other) => placeOf(one) - placeOf(other) || one.key - other.key)
 }
 
-const FIND_DELEGATED = `
+const listDelegated = listingValues<[{ readonly parent: ChatId; readonly text: number }], ChatId>(`
 select distinct chats.id from chat_links
 cross join chats on chats.id = chat_links.child_id and chats.id glob '${CALL_CHAT_PREFIX}*' and chats.machine is null
 cross join messages on messages.chat = chats.num and messages.user_text = @text
 where chat_links.parent_id = @parent limit 2
-`
+`)
 
 /**
  * The subagent of a chat that has this prompt and whose id is made of the id of the call that started it. Null if there is
@@ -129,7 +128,7 @@ where chat_links.parent_id = @parent limit 2
  * @param text the prompt's `textKey`
  */
 export function findDelegated(db: Mirror, parent: ChatId, text: number): ChatId | null {
-  const [found = null, ...others] = prepared<ChatId>(db, FIND_DELEGATED).pluck().all({ parent, text })
+  const [found = null, ...others] = listDelegated(db, { parent, text })
   return others.length === 0 ? found : null
 }
 
@@ -153,24 +152,23 @@ where calls.file = 0 and calls.tool in (
 order by chats.id, messages.position, messages.id
 `)
 
-const LIST_IDS = `select m.id from messages m join chats c on c.num = m.chat where c.id = ?`
-
 /** The ids of all messages of a chat, from any source. */
-export const listMessageIds = (db: Mirror, chatId: ChatId): MessageId[] =>
-  prepared<MessageId>(db, LIST_IDS).pluck().all(chatId)
+export const listMessageIds = listingValues<[ChatId], MessageId>(
+  `select m.id from messages m join chats c on c.num = m.chat where c.id = ?`,
+)
 
 const addRows = new RowInsert(
   `messages (key, chat, body, ${COLUMNS.join(', ')})`,
   `(?, ?, ?${', ?'.repeat(COLUMNS.length)})`,
 )
 const ADD_BODY = `insert into bodies (parts) values (?)`
-const SAVE_BODY = `update bodies set parts = ? where num = ?`
-const READ_PARTS = `select parts from bodies where num = ?`
+const saveBody = writing<[partsJson: string, body: number]>(`update bodies set parts = ? where num = ?`)
+const findParts = findingValue<[body: number], string>(`select parts from bodies where num = ?`)
 
 /** The stored parts of a message, as JSON. */
 export function readParts(db: Mirror, body: number): string {
-  const parts = prepared<string>(db, READ_PARTS).pluck().get(body)
-  if (parts === undefined) throw new Error('a message has no body')
+  const parts = findParts(db, body)
+  if (parts === null) throw new Error('a message has no body')
   return parts
 }
 
@@ -214,7 +212,7 @@ export function saveMessage(
     prepared(db, `update messages set ${set} where key = ?`).run(...values, held.key)
   }
   if (hasNewBody) {
-    prepared(db, SAVE_BODY).run(partsJson, held.body)
+    saveBody(db, partsJson, held.body)
     replaceCalls(db, held.body, calls ?? [])
   }
   noteNames(tools, columns)
@@ -244,26 +242,26 @@ export function sortKeyFloor(createdAtMs: number | null): number {
 }
 
 /** A key that was freed is not given again before the index has taken that: its old row would be found. */
-const IS_TAKEN = `
-select 1 from messages where key = @key union all select 1 from index_changes where key = @key limit 1
-`
-const LAST_UNTIMED_KEY = `
+const isTaken = asking<[{ readonly key: bigint }]>(
+  `select 1 from messages where key = @key union all select 1 from index_changes where key = @key limit 1`,
+)
+const lastUntimedKey = counting<[{ readonly below: bigint }]>(`
 select max(key) from (
   select max(key) as key from messages where key < @below
   union all select max(key) from index_changes where key between 0 and @below
 )
-`
+`)
 
 /**
  * Assigns keys to messages during one transaction: the first free key at or after the message's time; within the
- * millisecond, the position decides. It remembers taken ranges, because all messages of a chat without own times share one
+ * millisecond, the position decides, then the order of asking: all messages of a chat without own times share one
  * millisecond, and so may several chats that were created at once. An assigned key need not be written before the next one
  * is asked for.
  */
 export class KeyAllocator {
   readonly #db: Mirror
-  /** A range of keys that are all taken, by the first key of its millisecond. `end` is the key after the last one. */
-  readonly #runs = new Map<number, { readonly from: number; readonly end: number }>()
+  /** The key after the last one that was assigned in a millisecond, by the first key of the millisecond. */
+  readonly #after = new Map<number, number>()
   readonly #assigned = new Set<number>()
   #lastUntimed: number | null = null
 
@@ -275,17 +273,15 @@ export class KeyAllocator {
   next(createdAtMs: number | null, position: number | null): number {
     if (createdAtMs === null) {
       const below = BigInt(sortKeyFloor(1e9))
-      this.#lastUntimed ??= prepared<number | null>(this.#db, LAST_UNTIMED_KEY).pluck().get({ below }) ?? 0
+      this.#lastUntimed ??= lastUntimedKey(this.#db, { below })
       return (this.#lastUntimed += 1)
     }
     const floor = sortKeyFloor(createdAtMs)
     const wanted = floor + Math.min(position ?? 0, SLOTS_PER_MS - 1)
-    const run = this.#runs.get(floor)
-    const isInRun = run !== undefined && run.from <= wanted && wanted <= run.end
-    let key = isInRun ? run.end : wanted
-    while (this.#assigned.has(key) || prepared(this.#db, IS_TAKEN).get({ key: BigInt(key) }) !== undefined) key += 1
+    let key = Math.max(wanted, this.#after.get(floor) ?? 0)
+    while (this.#assigned.has(key) || isTaken(this.#db, { key: BigInt(key) })) key += 1
     this.#assigned.add(key)
-    this.#runs.set(floor, { from: isInRun ? run.from : wanted, end: key + 1 })
+    this.#after.set(floor, key + 1)
     return key
   }
 }

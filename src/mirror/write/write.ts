@@ -1,5 +1,5 @@
 import { sealCommits, type Mirror } from '../open.ts'
-import { noteChanges } from '../index/changes.ts'
+import { noteChanges } from '../index/index-file.ts'
 import { dropCopy } from '../purge/drop-chat.ts'
 import { withoutExcluded } from '../projects/exclusion.ts'
 import { excludedIn, writeEvidence, writePaths, writeWorkspaces } from '../projects/place-chats.ts'
