@@ -6,7 +6,7 @@ import Database from '../sqlite.ts'
 import { UserError } from '../model/user-error.ts'
 import { ATTACHED, indexPath } from './index/index-file.ts'
 import { attachUser, countBars, noteStage, takeTombstones } from './purge/bars.ts'
-import { refuseOther, upgrade } from './upgrade.ts'
+import { refuseOther, upgrade } from './schema.ts'
 import { prepared } from './sql.ts'
 
 export type Mirror = Sqlite.Database

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import * as held from '../../mirror/sources/sources.ts'
-import { withOwnIds } from '../../mirror/threads/messages-by-place.ts'
+import { withOwnIds } from '../../mirror/write/messages.ts'
 import {
   type ChatFacts,
   type EvidenceWrite,

@@ -4,11 +4,10 @@ import { openWriter, type Mirror } from '../open.ts'
 import { takeMark } from './clean-mark.ts'
 import type { ChatId } from '../../model/ids.ts'
 import Database from '../../sqlite.ts'
-import { noteUncounted, writeChange } from '../write/write.ts'
+import { noteUncounted, rewriteChats } from '../write/write.ts'
 import { projectIdOf } from '../projects/owners.ts'
-import { emptyChange } from '../../model/change.ts'
 import { countBars, noteStage, takeTombstones } from '../purge/bars.ts'
-import { FORMER_NAMES } from '../upgrade.ts'
+import { FORMER_NAMES } from '../schema.ts'
 import { codeOf, isUnreadable } from './find-damage.ts'
 
 const NAME = /^mirror-damaged-[\w-]+\.db$/
@@ -171,7 +170,7 @@ export function salvage(db: Mirror, from: string, file: string, nowMs: number): 
       db.exec(FORGET_STAGES)
       replaceLost(db, namesIn)
     })()
-    rewriteChats(db, nowMs)
+    rewriteAll(db, nowMs)
     noteUncounted(db)
     db.prepare(END).run(file, nowMs, nowMs, lost)
   } finally {
@@ -295,10 +294,7 @@ const LIST_SOURCES = `select distinct source from chats`
 const LIST_CHATS = `select id from chats where source = ?`
 
 /** What follows from a chat's messages is made anew: some of them may be lost, and it too. */
-function rewriteChats(db: Mirror, nowMs: number): void {
-  for (const source of db.prepare<[], number>(LIST_SOURCES).pluck().all()) {
-    const ids = db.prepare<[number], ChatId>(LIST_CHATS).pluck().all(source)
-    const chats = ids.map((id) => ({ id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }))
-    writeChange(db, { ...emptyChange, source, nowMs, chats, isUrgent: false })
-  }
+function rewriteAll(db: Mirror, nowMs: number): void {
+  for (const source of db.prepare<[], number>(LIST_SOURCES).pluck().all())
+    rewriteChats(db, source, db.prepare<[number], ChatId>(LIST_CHATS).pluck().all(source), nowMs, false)
 }

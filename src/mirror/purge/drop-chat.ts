@@ -2,7 +2,9 @@ import { noteChanges, titleKey } from '../index/index-file.ts'
 import { dropUnusedMachine, writeState } from '../hub/hub.ts'
 import type { Mirror } from '../open.ts'
 import { HUB } from '../sources/sources.ts'
-import { findingValue, prepared, writing } from '../sql.ts'
+import { asking, findingValue, listingValues, prepared, writing } from '../sql.ts'
+import { chatNum } from '../write/chat-columns.ts'
+import type { ChatId } from '../../model/ids.ts'
 
 export interface GoingMessage {
   readonly key: number
@@ -14,7 +16,7 @@ export interface GoingMessage {
 
 const DROP_BODY = `delete from bodies where num = ?`
 const DROP_MESSAGE = `delete from messages where key = ?`
-const IS_STILL_NAMED = `select 1 from messages where chat = ? and id = ? limit 1`
+const isStillNamed = asking<[chat: number, id: string]>(`select 1 from messages where chat = ? and id = ? limit 1`)
 const DROP_ASKS = `delete from pending_references where chat = ? and message_id = ?`
 const DROP_LOSSES = `delete from losses where chat = ? and message_id = ?`
 
@@ -24,7 +26,7 @@ export function dropMessage(db: Mirror, { key, chat, id, body, isShadowed }: Goi
   prepared(db, DROP_MESSAGE).run(BigInt(key))
   prepared(db, DROP_BODY).run(body)
   // Another source may have a row of the same message, which stays. Asks and losses go by the id.
-  if (prepared(db, IS_STILL_NAMED).get(chat, id) !== undefined) return
+  if (isStillNamed(db, chat, id)) return
   prepared(db, DROP_ASKS).run(chat, id)
   prepared(db, DROP_LOSSES).run(chat, id)
 }
@@ -46,8 +48,8 @@ const BY_ID = [
 ]
 const machineOf = findingValue<[num: number], number | null>(`select machine from chats where num = ?`)
 
-/** Removes a chat that has no messages left, and its machine with the last chat of it. */
-export function dropChat(db: Mirror, num: number): void {
+/** Removes the row of a chat, and its machine with the last chat of it. */
+function dropChat(db: Mirror, num: number): void {
   const machine = machineOf(db, num)
   noteChanges(db, [titleKey(num)], true)
   for (const sql of BY_NUM) prepared(db, sql).run(num)
@@ -55,14 +57,14 @@ export function dropChat(db: Mirror, num: number): void {
 }
 
 /** With those to which they belong, after them. */
-const PROJECTS_OF = `
+const listProjects = listingValues<[{ readonly id: ChatId }], number>(`
 with recursive known (project) as (
   select project from evidence where chat_id = @id
   union select project from chats where id = @id and project is not null
   union select belongs_to from known join projects on num = project where belongs_to is not null
 )
 select project from known
-`
+`)
 /** Removes a project that nothing refers to. */
 const dropUnusedProject = writing<[{ readonly num: number }]>(`
 delete from projects where num = @num
@@ -72,13 +74,14 @@ delete from projects where num = @num
   and not exists (select 1 from projects where belongs_to = @num)
 `)
 
-/** Removes whatever refers to a chat by its id, whether the chat exists or not. @param act removes the chat itself */
-export function dropSayings(db: Mirror, id: string, act: () => void): void {
-  const projects = prepared<{ project: number }>(db, PROJECTS_OF).all({ id })
-  act()
+/** Removes a chat that has no messages left, and whatever else refers to its id, whether the chat exists or not. */
+export function dropWhole(db: Mirror, id: ChatId): void {
+  const projects = listProjects(db, { id })
+  const num = chatNum(db, id)
+  if (num !== null) dropChat(db, num)
   for (const sql of BY_ID) prepared(db, sql).run(id)
   // A project that only this chat was evidence of.
-  for (const { project } of projects) dropUnusedProject(db, { num: project })
+  for (const project of projects) dropUnusedProject(db, { num: project })
 }
 
 /** Better than all other evidence of a pulled chat, and used for nothing else. */

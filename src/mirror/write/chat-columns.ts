@@ -1,4 +1,3 @@
-import { noteChanges, titleKey } from '../index/index-file.ts'
 import type { Mirror } from '../open.ts'
 import { ARCHIVE } from '../sources/sources.ts'
 import { asking, counting, finding, findingValue, listing, listingValues, prepared, writing } from '../sql.ts'
@@ -10,18 +9,6 @@ import type { Outline } from '../../model/thread.ts'
 export const chatNum = findingValue<[ChatId], number>(`select num from chats where id = ?`)
 
 export const isMirrored = (db: Mirror, id: ChatId): boolean => chatNum(db, id) !== null
-
-interface TitleColumns {
-  readonly title: string
-  readonly summary: string | null
-  readonly todos: string | null
-}
-
-/** @param before null for a chat that was just added */
-export function noteTitle(db: Mirror, num: number, before: TitleColumns | null, after: TitleColumns): void {
-  if (before?.title === after.title && before.summary === after.summary && before.todos === after.todos) return
-  noteChanges(db, [titleKey(num)], true)
-}
 
 /** The next revision. Every change of a chat, or of data that belongs to it, uses one, so readers can ask for changes. */
 export const nextRevision = counting(`select coalesce(max(revision), 0) + 1 from chats`)
@@ -90,10 +77,12 @@ const NEWEST_LIST = 'header-table'
 const listMetadata = listing<[ChatId], MetadataColumns & { readonly list: string; readonly kind: string }>(`
 select said.*, kind from chat_metadata said cross join sources on sources.num = said.source
 where chat_id = ? and not (list = '' and exists (
-  select 1 from outlines gone
-    join outlines live on live.chat = gone.chat and live.own_row = 'live'
-    join sources other on other.num = live.source and other.rank = sources.rank
-  where gone.chat = (select num from chats where id = chat_id) and gone.source = said.source and gone.own_row = 'gone'
+  select 1 from chats
+    join outlines gone on gone.chat = chats.num and gone.source = said.source and gone.own_row = 'gone'
+    join outlines other on other.chat = chats.num and other.source <> said.source
+      and (other.own_row = 'live' or other.source = chats.source)
+    join sources alike on alike.num = other.source and alike.rank = sources.rank
+  where chats.id = chat_id
 ))
 order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
 `)

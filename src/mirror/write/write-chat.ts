@@ -1,6 +1,7 @@
+import { noteChanges, titleKey } from '../index/index-file.ts'
 import type { Mirror } from '../open.ts'
 import { excludedIn } from '../projects/place-chats.ts'
-import { dropChat, dropSayings } from '../purge/drop-chat.ts'
+import { dropWhole } from '../purge/drop-chat.ts'
 import { enterLosses } from '../sources/losses.ts'
 import { asking, finding, listingValues, prepared, writing } from '../sql.ts'
 import { DURATION } from '../sum-tables.ts'
@@ -19,7 +20,6 @@ import {
   readOwnRows,
   saveMetadata,
   touchChat,
-  noteTitle,
 } from './chat-columns.ts'
 import { parseParts } from './pack-message.ts'
 import { type ThreadOutcome, writeThread } from './write-thread.ts'
@@ -92,7 +92,7 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   const chatTime: ChatTime | null = createdAt === null ? trackedTime : { atMs: createdAt, source: 'chat' }
   const { all, ...thread } = writeThread(db, { chat: facts, isNew, write, change, chatTime, tools })
   if (isSuperseded && !isLeft(db, { num })) {
-    dropSayings(db, id, () => dropChat(db, num))
+    dropWhole(db, id)
     return { ...noOutcome, chatId: id, changed: 1, isChanged: true }
   }
   const { liveWithoutRow, ...derived } = deriveColumns(db, facts, tracked)
@@ -121,6 +121,8 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   }
 }
 
+const INDEXED = new Set<keyof ChatRow>(['title', 'summary', 'todos'])
+
 /** @returns whether any column differed */
 function saveColumns(db: Mirror, before: ChatRow, after: ChatRow, isNew: boolean): boolean {
   const changed = (Object.keys(after) as (keyof ChatRow)[]).filter((column) => before[column] !== after[column])
@@ -131,7 +133,7 @@ function saveColumns(db: Mirror, before: ChatRow, after: ChatRow, isNew: boolean
     nextRevision(db),
     after.num,
   )
-  noteTitle(db, after.num, isNew ? null : before, after)
+  if (isNew || changed.some((column) => INDEXED.has(column))) noteChanges(db, [titleKey(after.num)], true)
   return true
 }
 
@@ -147,10 +149,13 @@ const isNamed = asking<[ChatId]>(
   `select 1 from chat_metadata where chat_id = ? and name is not null and is_draft is not 1 limit 1`,
 )
 
+/** A chat of which nothing was read. */
+export const unreadChat = (id: ChatId): ChatChange => ({ id, ownRow: { kind: 'unread' }, messages: [], vanished: [] })
+
 /** Writes a chat again of which nothing was read: something else changed that it depends on. */
 export function refreshChat(db: Mirror, id: ChatId, change: Change, tools: WriteTools): ChatOutcome {
   const source = findChat(db, id)?.source ?? change.source
-  return writeChat(db, { id, ownRow: { kind: 'unread' }, messages: [], vanished: [] }, { ...change, source }, tools)
+  return writeChat(db, unreadChat(id), { ...change, source }, tools)
 }
 
 /**

@@ -1,15 +1,13 @@
-import type { ChatTime } from '../../model/thread.ts'
+import type { ChatTime, Outline } from '../../model/thread.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Mirror } from '../open.ts'
 import { dropMessage } from '../purge/drop-chat.ts'
 import { HUB } from '../sources/sources.ts'
 import { asking, listingValues, writing } from '../sql.ts'
 import { arrange, assemble } from '../threads/assemble.ts'
-import { renameRivals, replacedMessage } from '../threads/messages-by-place.ts'
-import { readOutline } from './chat-columns.ts'
-import { lendTokens, notePlaceholders, readLent, withLent, type LentTokens } from '../threads/placeholders.ts'
-import type { Change, ChatChange, MessageWrite } from '../../model/change.ts'
 import {
+  renameRivals,
+  replacedMessage,
   contentColumns,
   findMessage,
   listMessages,
@@ -21,9 +19,11 @@ import {
   type NextMessage,
   type Place,
 } from './messages.ts'
+import { readOutline } from './chat-columns.ts'
+import { lendTokens, notePlaceholders, readLent, withLent, type LentTokens } from '../threads/placeholders.ts'
+import type { Change, ChatChange, MessageWrite } from '../../model/change.ts'
 import { notePendingReferences, withFoundContent } from './references.ts'
 import type { WriteTools } from './write.ts'
-import type { Outline } from '../../model/thread.ts'
 
 export interface ThreadWrite {
   /** `source` decides its facts. */

@@ -11,7 +11,7 @@ import { type Change, type Position, type RowIssue, type Written, emptyChange, t
 import { KeyAllocator } from './messages.ts'
 import { writeChatMetadata } from './chat-columns.ts'
 import { completeMessages, writeBlobCalls } from './references.ts'
-import { noOutcome, refreshChat, writeChat } from './write-chat.ts'
+import { noOutcome, refreshChat, unreadChat, writeChat } from './write-chat.ts'
 import { listRepeating } from './write-thread.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
@@ -97,6 +97,11 @@ const takeUnplaced = writing<[chat: number]>(`delete from unplaced where chat = 
 /** How many chats wait to be placed. */
 export const countUnplaced = counting(`select count(*) from unplaced`)
 
+/** Writes chats of a source again of which nothing was read: something that they depend on changed. */
+export function rewriteChats(db: Mirror, source: number, ids: readonly ChatId[], nowMs: number, isUrgent = true): void {
+  writeChange(db, { ...emptyChange, source, nowMs, chats: ids.map(unreadChat), isUrgent })
+}
+
 /**
  * Places the messages of the newest chat whose reading was interrupted, or that has times by an older rule, from what the
  * mirror has of it: Cursor may have deleted it.
@@ -105,8 +110,7 @@ export const countUnplaced = counting(`select count(*) from unplaced`)
 export function placeNext(db: Mirror, nowMs: number): boolean {
   const chat = nextUnplaced(db)
   if (chat === undefined) return false
-  const unread = { id: chat.id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }
-  writeChange(db, { ...emptyChange, source: chat.source, nowMs, chats: [unread] })
+  rewriteChats(db, chat.source, [chat.id], nowMs)
   // What was purged or is excluded is not written.
   takeUnplaced(db, chat.num)
   return true
