@@ -18,9 +18,10 @@ insert into projects (id, uri, path, name, remote_kind, remote_host) values (?, 
 /** The project of this root; created if it does not exist. A working tree belongs to the project of its repository. */
 export function projectNum(db: Mirror, root: Root): number {
   const { uri, path, name, remote, worktreeOf } = root
-  const num =
-    findProject(db, uri) ??
-    Number(prepared(db, ADD_PROJECT).run(projectIdOf(uri), uri, path, name, remote?.kind, remote?.host).lastInsertRowid)
+  const known = findProject(db, uri)
+  if (known === null) placeAllNext(db)
+  const values = [projectIdOf(uri), uri, path, name, remote?.kind, remote?.host]
+  const num = known ?? Number(prepared(db, ADD_PROJECT).run(...values).lastInsertRowid)
   if (name !== UNNAMED && path.endsWith(`/${UNNAMED}`)) rename(db, name, num, name)
   const owner = worktreeOf ?? groupOf(root)
   if (owner !== null) noteOwner(db, num, projectNum(db, owner), worktreeOf === undefined ? FOUND : NAMED)
@@ -43,10 +44,15 @@ where num = @num and num <> @owner and (belongs_to is not @owner or belongs_how 
   and (@how in ('${NAMED}', '${MERGED}') or belongs_how is not '${NAMED}')
   and (@how = '${MERGED}' or belongs_how is not '${MERGED}')
 `)
-const unsettled = new WeakSet<Mirror>()
+/** The connections on which no project, and no owner of one, became known since `settleOwners`. */
+const settled = new WeakSet<Mirror>()
+export const isSettled = (db: Mirror): boolean => settled.has(db)
+
+/** Makes the next `placeByPaths` check all chats. Call it if chats were written without a call of `placeByPaths`. */
+export const placeAllNext = (db: Mirror): boolean => settled.delete(db)
 
 function noteOwner(db: Mirror, num: number, owner: number, how: How): void {
-  if (setOwner(db, { num, owner, how }) > 0) unsettled.add(db)
+  if (setOwner(db, { num, owner, how }) > 0) placeAllNext(db)
 }
 
 /** A window of several folders that was never saved. Its name is that of its file unless its folders are known. */
@@ -134,12 +140,9 @@ function settleMerges(db: Mirror): readonly number[] {
 /**
  * Finds which repository each folder of working trees stands for, if they do not say it themselves: the one that another
  * working tree in it names, or the only project on that machine with the folder's name.
- * @param isAll whether a project became known since the last call
  * @returns the chats that are to be placed again
  */
-export function settleOwners(db: Mirror, isAll: boolean): ChatId[] {
-  if (!isAll && !unsettled.has(db)) return []
-  unsettled.delete(db)
+export function settleOwners(db: Mirror): ChatId[] {
   const undone = settleMerges(db)
   // An older program did not know working trees.
   for (const { num, kind, host, ...root } of listKnown(db)) {
@@ -168,7 +171,7 @@ export function settleOwners(db: Mirror, isAll: boolean): ChatId[] {
       if (how === SPELT) forgetOwner(db, num)
     } else if (how !== NAMED && how !== FOUND) noteOwner(db, num, first, SPELT)
   }
-  unsettled.delete(db)
+  settled.add(db)
   return listChatsBelow(db, JSON.stringify([...groups.map(({ num }) => num), ...undone]))
 }
 
@@ -211,4 +214,5 @@ export function noteMerge(db: Mirror, uri: string, target: string | null): void 
     else addMerge(db, num, uri, target)
   }
   ofUser(() => db.transaction(note)())
+  placeAllNext(db)
 }

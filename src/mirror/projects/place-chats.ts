@@ -1,11 +1,11 @@
 import { hash as digest } from 'node:crypto'
 import { wantUnmirrored } from '../hub/hub.ts'
 import type { Mirror } from '../open.ts'
-import { asking, counting, finding, findingValue, listing, listingValues, prepared, writing } from '../sql.ts'
+import { asking, finding, findingValue, listing, listingValues, prepared, writing } from '../sql.ts'
 import { type Change, childrenOf } from '../../model/change.ts'
 import { nextRevision, touchChat } from '../write/chat-columns.ts'
 import type { ChatId } from '../../model/ids.ts'
-import { noteMerge, ownerOf, projectNum, settleOwners } from './owners.ts'
+import { isSettled, noteMerge, ownerOf, projectNum, settleOwners } from './owners.ts'
 
 const saveWorkspace = writing<[source: number, id: string, uri: string, project: number]>(`
 insert into workspaces (source, id, uri, project) values (?, ?, ?, ?)
@@ -149,14 +149,14 @@ interface RootRow {
 /**
  * Assigns projects to chats without better evidence: by the hash or the name of the folder under which the chat is stored,
  * or else by the files that the chat works on. The longest known root with more than half of those files wins. If there is none, the
- * chat stays without a project, because a folder that was never opened as a workspace would be a guess. If a new root
+ * chat stays without a project, because a folder that was never opened as a workspace would be a guess. If a new root or owner
  * became known since the last call, it checks all such chats, else only the touched ones.
  * @returns the chats that moved
  */
 export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[] {
-  const isAll = hasNewRoot(db)
+  const isAll = !isSettled(db)
   return db.transaction(() => {
-    const moved = placeChats(db, settleOwners(db, isAll))
+    const moved = isAll ? placeChats(db, settleOwners(db)) : []
     const unplaced = isAll ? listUnplaced(db) : [...touched].filter((id) => isUnplaced(db, id))
     if (unplaced.length === 0) return moved
     const rows = listRoots(db)
@@ -214,28 +214,13 @@ function hashesOf({ path, uri }: RootRow): string[] {
   return [...new Set([path, ...spellings])].map((spelling) => `${HASHED}${digest('md5', spelling)}`)
 }
 
-const newestRoot = counting(`select coalesce(max(num), 0) from projects`)
-const newestSeen = new WeakMap<Mirror, number>()
-
-/** Makes the next `placeByPaths` check all chats. Call it if chats were written without a call of `placeByPaths`. */
-export const placeAllNext = (db: Mirror): boolean => newestSeen.delete(db)
-
 /**
  * Lets the chats of a project belong to another one, later ones too.
  * @param uri, target their root URIs; without a target the chats belong to their own again @returns the chats that moved
  */
 export function mergeProject(db: Mirror, uri: string, target: string | null): ChatId[] {
   noteMerge(db, uri, target)
-  placeAllNext(db)
   return placeByPaths(db, new Set())
-}
-
-/** Each root has a project, and projects are numbered in the order in which they became known. */
-function hasNewRoot(db: Mirror): boolean {
-  const newest = newestRoot(db)
-  if (newestSeen.get(db) === newest) return false
-  newestSeen.set(db, newest)
-  return true
 }
 
 function rootOfMost(uris: readonly string[], roots: ReadonlyMap<string, number>): number | null {

@@ -297,13 +297,15 @@ export class KeyAllocator {
 const madeFrom = (...identity: readonly string[]): MessageId =>
   asMessageId(`made-${digest('sha256', JSON.stringify(identity)).slice(0, 32)}`)
 
-const LIST_RIVALS = `
+const listOthers = listing<[{ readonly chat: number; readonly source: number }], Rival>(`
 select messages.id, source, content_hash as contentHash, sources.id as store,
   path < (select path from sources where num = @source) as isFirst
 from messages join sources on sources.num = source
 where chat = @chat and source <> @source and kind = (select kind from sources where num = @source)
-`
-const LIST_LIVE = `select id from messages where chat = ? and source = ? and is_live = 1`
+`)
+const listLive = listingValues<[chat: number, source: number], MessageId>(
+  `select id from messages where chat = ? and source = ? and is_live = 1`,
+)
 const RENAME = `update or ignore messages set id = ? where chat = ? and id = ? and source = ?`
 const RENAME_LISTED = `update outlines set entries = replace(entries, ?, ?) where chat = ? and source = ?`
 
@@ -318,9 +320,9 @@ interface Rival {
 /** Messages of other stores of this kind that have other words under the id of one of these messages. */
 function listRivals(db: Mirror, num: number, source: number, messages: readonly MessageWrite[]): readonly Rival[] {
   const contents = new Map(messages.map(({ id, contentHash }) => [id, contentHash]))
-  return prepared<Rival>(db, LIST_RIVALS)
-    .all({ chat: num, source })
-    .filter(({ id, contentHash }) => contents.has(id) && contents.get(id) !== contentHash)
+  return listOthers(db, { chat: num, source }).filter(
+    ({ id, contentHash }) => contents.has(id) && contents.get(id) !== contentHash,
+  )
 }
 
 /**
@@ -334,7 +336,7 @@ export function withOwnIds(db: Mirror, source: number, chat: ChatChange): ChatCh
   if (num === null || ownRow.kind !== 'read') return chat
   const rivals = listRivals(db, num, source, chat.messages).filter(({ isFirst }) => isFirst === 1)
   const store = sourceIdOf(db, source)
-  const live = new Set(prepared<MessageId>(db, LIST_LIVE).pluck().all(num, source))
+  const live = new Set(listLive(db, num, source))
   const renamed =
     live.size === 0 ? [] : chat.messages.filter(({ id }) => !live.has(id) && live.has(madeFrom(id, store)))
   const names = new Map([...rivals, ...renamed].map(({ id }) => [id, madeFrom(id, store)]))
