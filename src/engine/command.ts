@@ -1,6 +1,6 @@
 import { discoverSources } from '../indexer/discover.ts'
 import type { Source } from '../indexer/source.ts'
-import { isClean, noteIfDamaged } from '../mirror/damage/clean-mark.ts'
+import { noteIfDamaged, readMark } from '../mirror/damage/clean-mark.ts'
 import { isFollowed } from '../mirror/index/index-file.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { leavesOut } from '../mirror/projects/place-chats.ts'
@@ -119,7 +119,7 @@ export function openCommandEngine(settings: Settings, context: CommandContext) {
  * that cannot be told: the writer says why.
  */
 function isAllRead(setup: WriterSetup): boolean {
-  if (!isClean(setup.mirrorPath)) return false
+  if (readMark(setup.mirrorPath) !== 'clean') return false
   let mirror: Mirror | null = null
   try {
     mirror = openReader(setup.mirrorPath, { isIndexWanted: false })

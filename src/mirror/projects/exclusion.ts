@@ -2,14 +2,8 @@ import type { ChatId } from '../../model/ids.ts'
 import type { Mirror } from '../open.ts'
 import { finding, listing } from '../sql.ts'
 import { isMirrored } from '../write/chat-columns.ts'
-import {
-  childrenOf,
-  tellsFacts,
-  type Change,
-  type ChatChange,
-  type EvidenceWrite,
-  type Root,
-} from '../../model/change.ts'
+import { childrenOf, tellsFacts } from '../../model/change.ts'
+import type { Change, ChatChange, EvidenceWrite, Root } from '../../model/change.ts'
 import { mergedInto, findProject, groupOf, ownerOf, projectIdOf } from './owners.ts'
 import { EXCLUDED_URI, PARENT_RANK } from './place-chats.ts'
 

@@ -5,20 +5,9 @@ import { dropMessage } from '../purge/drop-chat.ts'
 import { HUB } from '../sources/sources.ts'
 import { asking, listingValues, writing } from '../sql.ts'
 import { arrange, assemble } from '../threads/assemble.ts'
-import {
-  renameRivals,
-  replacedMessage,
-  contentColumns,
-  findMessage,
-  listMessages,
-  placeColumns,
-  saveMessage,
-  writeAdded,
-  type HeldMessage,
-  type MessageColumns,
-  type NextMessage,
-  type Place,
-} from './messages.ts'
+import { contentColumns, findMessage, listMessages, placeColumns, saveMessage, writeAdded } from './messages.ts'
+import { renameRivals, replacedMessage } from './messages.ts'
+import type { HeldMessage, MessageColumns, NextMessage, Place } from './messages.ts'
 import { readOutline } from './chat-columns.ts'
 import { lendTokens, notePlaceholders, readLent, withLent, type LentTokens } from '../threads/placeholders.ts'
 import type { Change, ChatChange, MessageWrite } from '../../model/change.ts'
