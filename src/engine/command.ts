@@ -1,15 +1,14 @@
 import { discoverSources } from '../indexer/discover.ts'
 import type { Source } from '../indexer/source.ts'
-import { isClean, noteIfDamaged } from '../mirror/damage/clean-mark.ts'
-import { indexPath, isFollowed } from '../mirror/index/index-file.ts'
+import { noteIfDamaged, readMark } from '../mirror/damage/clean-mark.ts'
+import { isFollowed } from '../mirror/index/index-file.ts'
 import { openReader, type Mirror } from '../mirror/open.ts'
 import { leavesOut } from '../mirror/projects/place-chats.ts'
 import { hasAllBars } from '../mirror/purge/bars.ts'
 import { listRead, type ReadSource } from '../mirror/sources/sources.ts'
-import { isOfThisVersion } from '../mirror/upgrade.ts'
-import { countUncounted, hasEstimates } from '../mirror/usage/estimates.ts'
+import { isOfThisVersion } from '../mirror/schema.ts'
+import { countUncounted, hasEstimates, countUnplaced } from '../mirror/write/write.ts'
 import { newestReference } from '../mirror/write/references.ts'
-import { countUnplaced } from '../mirror/write/write.ts'
 import type { PassOrder } from '../model/pass.ts'
 import { UserError } from '../model/user-error.ts'
 import type { Settings } from '../settings.ts'
@@ -120,7 +119,7 @@ export function openCommandEngine(settings: Settings, context: CommandContext) {
  * that cannot be told: the writer says why.
  */
 function isAllRead(setup: WriterSetup): boolean {
-  if (!isClean(setup.mirrorPath)) return false
+  if (readMark(setup.mirrorPath) !== 'clean') return false
   let mirror: Mirror | null = null
   try {
     mirror = openReader(setup.mirrorPath, { isIndexWanted: false })
@@ -130,7 +129,7 @@ function isAllRead(setup: WriterSetup): boolean {
       hasEstimates(mirror) === (setup.isEstimating ?? true) &&
       countUncounted(mirror) + countUnplaced(mirror) === 0 &&
       areUnchanged(discoverSources(setup), listRead(mirror), newestReference(mirror)) &&
-      isFollowed(indexPath(setup.mirrorPath), mirror) &&
+      isFollowed(mirror) &&
       hasAllBars(mirror, setup.archiveDir ?? '')
     )
   } catch {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Histories } from '../git/histories.ts'
-import { listUnnamed, type LocalProject } from '../mirror/hub/own-side.ts'
+import { listUnnamed, type LocalProject } from '../mirror/hub/hub.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { readHub, type Hub, type HubFacts } from './client.ts'
 

@@ -4,7 +4,7 @@ import { Masking } from '../api/export/redact/masking.ts'
 import { REDACTION_VERSION } from '../api/export/redact/rules.ts'
 import type { ArchivedChat, ArchivedMessage } from '../archive/archived-chat.ts'
 import type { Decoded } from '../archive/manifest.ts'
-import { countMessages, type PushableChat } from '../mirror/hub/own-side.ts'
+import { countMessages, type PushableChat } from '../mirror/hub/hub.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { NAME_BYTES_MAX, OBJECT_BYTES_MAX } from './schema.ts'
 
@@ -43,7 +43,7 @@ function* rewritten(db: Mirror, lines: Iterable<string>, chat: PushableChat, pac
   for (const line of lines) {
     if (isFirst) {
       const first = firstLine(JSON.parse(line) as ArchivedChat, chat, masking)
-      const messageCount = first.messageCount - countMessages(db, chat.num, without)
+      const messageCount = first.messageCount - countMessages(db, chat.num, JSON.stringify(without))
       yield `${JSON.stringify({ ...first, messageCount })}\n`
     } else if (masking === null && without.length === 0) yield line
     else {

@@ -130,10 +130,10 @@ export async function passSource(source: Source, mirror: Mirror, request: PassRe
   const depth = isOutdated && request.depth === 'tail' ? 'keys' : request.depth
   const end = await source.pass(mirror, num, { ...request, depth }).catch(endedBy)
   if ('state' in end) {
-    held.saveSourceState(mirror, num, end.state, end.detail, null)
+    held.saveSourceState(mirror, { num, state: end.state, detail: end.detail, syncedAtMs: null })
     return { state: end.state, detail: end.detail, again: [] }
   }
-  held.saveSourceState(mirror, num, 'ok', null, end.isRead ? request.now() : null)
+  held.saveSourceState(mirror, { num, state: 'ok', detail: null, syncedAtMs: end.isRead ? request.now() : null })
   return { state: 'ok', detail: null, again: end.again }
 }
 
@@ -211,7 +211,7 @@ export function judgeMissing(
 const confirmableAtMs = (missedAtMs: number, nowMs: number): number => Math.min(missedAtMs, nowMs) + CONFIRM_AFTER_MS
 
 export function readPendingLoss(mirror: Mirror, source: number, nowMs: number): PendingLoss | null {
-  const missed = held.readMissed(mirror, source)
-  if (missed === null) return null
+  const missed = held.readMissed(mirror, { source })
+  if (missed === undefined) return null
   return { rows: missed.rows, of: missed.of, confirmableAtMs: confirmableAtMs(missed.sinceMs, nowMs) }
 }

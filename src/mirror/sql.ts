@@ -24,6 +24,57 @@ function withForms(db: Mirror, sql: string): Database.Statement {
   })
 }
 
+/** A function that asks the mirror one question: its parameters stand for the `?`, or are one object with their names. */
+type Question<Params extends readonly unknown[], Answer> = (db: Mirror, ...params: Params) => Answer
+
+/** Makes a question for rows, each an object with the columns of the answer. */
+export const listing =
+  <Params extends readonly unknown[], Row>(sql: string): Question<Params, Row[]> =>
+  (db, ...params) =>
+    prepared<Row>(db, sql).all(...params)
+
+/** Makes a question for the values of the only column. */
+export const listingValues =
+  <Params extends readonly unknown[], Value>(sql: string): Question<Params, Value[]> =>
+  (db, ...params) =>
+    prepared<Value>(db, sql)
+      .pluck()
+      .all(...params)
+
+/** Makes a question for one row; undefined if there is none. */
+export const finding =
+  <Params extends readonly unknown[], Row>(sql: string): Question<Params, Row | undefined> =>
+  (db, ...params) =>
+    prepared<Row>(db, sql).get(...params)
+
+/** Makes a question for one value; null if there is no row. */
+export const findingValue =
+  <Params extends readonly unknown[], Value>(sql: string): Question<Params, Value | null> =>
+  (db, ...params) =>
+    prepared<Value>(db, sql)
+      .pluck()
+      .get(...params) ?? null
+
+/** Makes a question for one number; 0 if there is no row. */
+export const counting =
+  <Params extends readonly unknown[] = []>(sql: string): Question<Params, number> =>
+  (db, ...params) =>
+    prepared<number>(db, sql)
+      .pluck()
+      .get(...params) ?? 0
+
+/** Makes a question whether there is any row. */
+export const asking =
+  <Params extends readonly unknown[] = []>(sql: string): Question<Params, boolean> =>
+  (db, ...params) =>
+    prepared(db, sql).get(...params) !== undefined
+
+/** Makes a function that writes something. It returns how many rows it changed. */
+export const writing =
+  <Params extends readonly unknown[] = []>(sql: string): Question<Params, number> =>
+  (db, ...params) =>
+    prepared(db, sql).run(...params).changes
+
 /** Rows of one statement. */
 const SIZES = [32, 16, 8, 4, 2, 1]
 

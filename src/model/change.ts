@@ -60,7 +60,6 @@ export interface MessageWrite extends Omit<MessageDraft, 'parts' | 'references' 
   readonly childChatIds: readonly ChatId[]
   readonly partsJson: string
   readonly estimate: MessageEstimate
-  readonly toolCalls: number
   readonly calls: readonly CallFact[]
   /** Equal for two messages with the same searchable content. */
   readonly contentHash: string

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { FORMER_NAMES } from '../../src/mirror/upgrade.ts'
+import { FORMER_NAMES } from '../../src/mirror/schema.ts'
 
 const OLDEST_SCHEMA = readFileSync(new URL('../data/schema-22.sql', import.meta.url), 'utf8')
 

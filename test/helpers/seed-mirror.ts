@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Part } from '../../src/model/part.ts'
 import { indexOf } from './index-of.ts'
-import { beginEpoch } from '../../src/mirror/index/changes.ts'
-import { openReader, openWriter } from '../../src/mirror/open.ts'
-import type { Mirror } from '../../src/mirror/open.ts'
+import { beginEpoch } from '../../src/mirror/index/index-file.ts'
+import { openReader, openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { sortKeyFloor } from '../../src/mirror/write/messages.ts'
 
 type Values = Readonly<Record<string, string | number | Buffer | null>>

@@ -1,6 +1,6 @@
 import { objectPath, type ChatEntry, type Manifest, runPath } from '../../archive/manifest.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { SCHEMA_VERSION } from '../../mirror/upgrade.ts'
+import { SCHEMA_VERSION } from '../../mirror/schema.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Progress } from '../../model/progress.ts'
 import { listArchivable, packChat, readIdentity } from '../queries/archived-chat.ts'

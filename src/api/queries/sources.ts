@@ -192,7 +192,7 @@ export function examineSource(db: Mirror, id: SourceId): SourceFindings | null {
     if (counts === undefined) throw new Error('An aggregate gave no row.')
     const { held, orphans, chats, ...rows } = counts
     const lost = sumLossesOf(db, num)
-    const missed = readMissed(db, num)
+    const missed = readMissed(db, { source: num })
     // Rows without a key cannot be recorded one by one. They are only counted.
     const keyless = nullKeys === 0 ? [] : [{ reason: 'null-key', count: nullKeys, example: null }]
     return {
@@ -200,7 +200,7 @@ export function examineSource(db: Mirror, id: SourceId): SourceFindings | null {
       chats: { total: chats, lost: lost.chats },
       messages: { held, orphans, keptHere: lost.messages },
       issues: [...prepared<ReasonCount>(db, ISSUES).all(num), ...keyless],
-      pendingLoss: missed === null ? null : { rows: missed.rows, of: missed.of },
+      pendingLoss: missed === undefined ? null : { rows: missed.rows, of: missed.of },
       rows: { total, ...rows },
     }
   })

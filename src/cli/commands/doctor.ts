@@ -11,7 +11,7 @@ import type { UnknownRows } from '../../indexer/sources/composer-kv/read-unknown
 import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { listSalvages } from '../../mirror/damage/replace-mirror.ts'
 import { openReader, type Mirror } from '../../mirror/open.ts'
-import { isOfThisVersion } from '../../mirror/upgrade.ts'
+import { isOfThisVersion } from '../../mirror/schema.ts'
 import type { SourceId } from '../../model/ids.ts'
 import { UserError } from '../../model/user-error.ts'
 import { disabledKindsOf, type Settings } from '../../settings.ts'

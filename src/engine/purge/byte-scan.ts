@@ -3,7 +3,7 @@ import { basename, join, relative } from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { openReader } from '../../mirror/open.ts'
-import { hasStaleWords } from '../../mirror/purge/forget-words.ts'
+import { hasStaleWords } from '../../mirror/purge/purge-rows.ts'
 import { formsOf, needlesOf } from '../../mirror/purge/scope.ts'
 
 export interface ScanOrder {

@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { PassStep } from '../../indexer/source.ts'
 import { isDamage } from '../../mirror/damage/find-damage.ts'
-import { indexPath, isFollowed } from '../../mirror/index/index-file.ts'
+import { isFollowed } from '../../mirror/index/index-file.ts'
 import { openReader } from '../../mirror/open.ts'
 import { Turns } from '../deferred.ts'
 import { takeLock, type Lock } from '../lock.ts'
@@ -85,7 +85,7 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
   const isIndexed = (): boolean => {
     const mirror = openReader(mirrorPath, { isIndexWanted: false })
     try {
-      return isFollowed(indexPath(mirrorPath), mirror)
+      return isFollowed(mirror)
     } finally {
       mirror.close()
     }

@@ -3,14 +3,12 @@ import { discoverSources, type Places } from '../../indexer/discover.ts'
 import { passSource, type PassStep, readPendingLoss, type Source, type Turn } from '../../indexer/source.ts'
 import type { ChatId, SourceId } from '../../model/ids.ts'
 import type { MassRule, PassDepth, PassOrder } from '../../model/pass.ts'
-import { placeAllNext, placeByPaths } from '../../mirror/projects/place-chats.ts'
-import { inBulk } from '../../mirror/bulk.ts'
-import { tidyChanges } from '../../mirror/index/changes.ts'
-import { indexPath } from '../../mirror/index/index-file.ts'
-import type { Mirror } from '../../mirror/open.ts'
+import { placeAllNext } from '../../mirror/projects/owners.ts'
+import { placeByPaths } from '../../mirror/projects/place-chats.ts'
+import { inBulk, type Mirror } from '../../mirror/open.ts'
+import { tidyChanges } from '../../mirror/index/index-file.ts'
 import { followSources, sourceNum } from '../../mirror/sources/sources.ts'
-import { countNext, countUncounted } from '../../mirror/usage/estimates.ts'
-import { countUnplaced, placeNext } from '../../mirror/write/write.ts'
+import { countNext, countUncounted, countUnplaced, placeNext } from '../../mirror/write/write.ts'
 import type { RunOrder, RunOutcome, SourceEnd } from './writer.ts'
 
 export interface RunContext {
@@ -48,7 +46,7 @@ export async function runPasses(
   const read = excludes && order.sources.length > 0 ? listsFirst(order, sources) : order.sources
   const news = await readSources(mirror, sources, read, context)
   const backlog = await inBulk(mirror, () => workOff(mirror, order.backlogMs, context))
-  tidyChanges(mirror, indexPath(mirror.name))
+  tidyChanges(mirror)
   const ordered = new Set(order.sources.map(({ id }) => id))
   const ends = news.ends.filter(({ id }) => ordered.has(id))
   return { ...news, ends, backlog }

@@ -3,12 +3,11 @@ import { setImmediate as yieldToOrders } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { keepCopiesIn, removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { PassStep } from '../../indexer/source.ts'
-import { shrinkMemory } from '../../mirror/bulk.ts'
+import { type Mirror } from '../../mirror/open.ts'
 import { listSalvages } from '../../mirror/damage/replace-mirror.ts'
-import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects, mergeProject } from '../../mirror/projects/place-chats.ts'
 import { isDone, requireBars, takePacked } from '../../mirror/purge/bars.ts'
-import { turnEstimates } from '../../mirror/usage/estimates.ts'
+import { turnEstimates } from '../../mirror/write/write.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { Turns } from '../deferred.ts'
 import { MirrorMaintenance } from './maintenance.ts'
@@ -181,7 +180,8 @@ class ServedWriter {
         listing: this.#listing,
         turn,
       })
-      if (outcome.backlog === 0 && hasGrown) shrinkMemory(this.#kept.db)
+      // Bulk writing filled the page cache.
+      if (outcome.backlog === 0 && hasGrown) this.#kept.db.pragma('shrink_memory')
       return outcome
     } finally {
       removeCopies()

@@ -1,6 +1,6 @@
 import type { Mirror } from '../../mirror/open.ts'
 import * as held from '../../mirror/sources/sources.ts'
-import { withOwnIds } from '../../mirror/threads/messages-by-place.ts'
+import { withOwnIds } from '../../mirror/write/messages.ts'
 import {
   type ChatFacts,
   type EvidenceWrite,
@@ -95,7 +95,12 @@ export async function writeWhole(
   const { workspaces, identity, signature, bytesRead, longestReadMs } = content
   const pieces = withoutStandIns(mirror, num, content.pieces)
   const { changed, goneKeys, droppedKeys, goneChats, outdated } = compare(mirror, num, { ...content, pieces }, request)
-  held.saveCounts(mirror, num, { totalRows: pieces.length + (content.keptKeys?.size ?? 0), nullKeys: 0 }, request.now())
+  held.saveCounts(mirror, {
+    num,
+    totalRows: pieces.length + (content.keptKeys?.size ?? 0),
+    nullKeys: 0,
+    nowMs: request.now(),
+  })
   const steps = inSteps(changed)
   let written = 0
   let done = 0

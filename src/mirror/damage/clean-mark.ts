@@ -1,43 +1,40 @@
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { readRegular, requireRegular } from '../../regular-file.ts'
 import { hasSoundPages, indexPath, removeIndex } from '../index/index-file.ts'
 import { indexDamaged, isDamage, isOfIndex } from './find-damage.ts'
 
 /** The file beside the mirror with its sizes and times, or with the word `damaged`. */
 const markOf = (path: string): string => `${path}-clean`
-const readMark = (mark: string): string => readRegular(mark, 1024).toString()
 
 /**
- * Takes the mark away before the mirror is opened for writing, durably: a crash from now on must not leave it behind.
- * @returns `clean` if the mirror was sound, was closed in order, and is as its last writer left it; `damaged` if an error of
- *   its last reader or writer meant damage; `unknown` if a crash left it behind, or somebody wrote to it since
+ * `clean`: the mirror was sound, was closed in order, and is as its last writer left it. `damaged`: an error of its last
+ * reader or writer meant damage. `unknown`: a crash left it behind, or somebody wrote to it since.
  */
-export function takeMark(path: string): 'clean' | 'damaged' | 'unknown' {
-  const mark = markOf(path)
+type MirrorState = 'clean' | 'damaged' | 'unknown'
+
+export function readMark(path: string): MirrorState {
   try {
-    const noted = readMark(mark)
-    // An empty file is no mark. It is synced, because the removal of a name is not durable by itself.
-    write(mark, '')
-    rmSync(mark, { force: true })
+    const noted = readRegular(markOf(path), 1024).toString()
     return noted === 'damaged' ? 'damaged' : noted === stateOf(path) ? 'clean' : 'unknown'
   } catch {
     return 'unknown'
   }
 }
 
-/** Whether the mirror was sound when it was closed in order, and is as its last writer left it. */
-export function isClean(path: string): boolean {
-  try {
-    return readMark(markOf(path)) === stateOf(path)
-  } catch {
-    return false
-  }
+/** Takes the mark away before the mirror is opened for writing, durably: a crash from now on must not leave it behind. */
+export function takeMark(path: string): MirrorState {
+  const state = readMark(path)
+  if (state === 'unknown') return state
+  // An empty file is no mark. It is synced, because the removal of a name is not durable by itself.
+  write(markOf(path), '')
+  rmSync(markOf(path), { force: true })
+  return state
 }
 
 /** `clean`: after the last write, when nobody has it open for writing. `damaged`: at once, and it stays until it is taken. */
 export function leaveMark(path: string, state: 'clean' | 'damaged'): void {
+  if (state === 'clean' && readMark(path) === 'damaged') return
   try {
-    if (state === 'clean' && existsSync(markOf(path)) && readMark(markOf(path)) === 'damaged') return
     write(markOf(path), state === 'clean' ? stateOf(path) : state)
   } catch {
     // Without a mark the next start checks the mirror first.

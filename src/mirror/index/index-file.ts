@@ -4,8 +4,7 @@ import type Sqlite from 'better-sqlite3'
 import Database from '../../sqlite.ts'
 import { codeOf, isOfIndex, isUnreadable } from '../damage/find-damage.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../sql.ts'
-import { LAST_CHANGE } from './changes.ts'
+import { RowInsert, asking, counting, finding, findingValue, prepared, writing } from '../sql.ts'
 
 /** The file of the full-text index. It follows from the mirror: it may be deleted at any time, and no backup needs it. */
 export type IndexFile = Sqlite.Database
@@ -14,6 +13,46 @@ export const indexPath = (mirrorPath: string): string => join(dirname(mirrorPath
 
 /** The name under which readers of the mirror have the index attached. */
 export const ATTACHED = 'fulltext'
+
+// The mirror's side of the full-text index: which messages and titles changed. The index has its own file, and follows.
+
+/** The title of a chat is noted by this key: those of messages are all positive. */
+export const titleKey = (chat: number): number => -chat
+
+/**
+ * `index_changes`: the keys of messages and titles whose rows in the index are to be made anew, in the order of their
+ * transactions. `index_epochs`: each opening of the mirror by a writer, with the last change before it. A mirror that
+ * was put back, or that lost its last commits in a power cut, gives the same numbers again: the marks tell them apart.
+ */
+export const CHANGE_TABLES = `
+create table index_changes (
+  num integer primary key autoincrement, key integer not null, is_urgent integer not null
+) strict;
+create index index_changes_by_key on index_changes (key);
+create table index_epochs (num integer primary key autoincrement, first integer not null, mark text not null) strict;
+`
+
+/** SQL: the number of the last change; 0 before the first one. Numbers are never given again. */
+const LAST_CHANGE = `coalesce((select seq from sqlite_sequence where name = 'index_changes'), 0)`
+
+const EPOCHS_KEPT = 100
+const BEGIN_EPOCH = `
+insert into index_epochs (first, mark) values (${LAST_CHANGE}, lower(hex(randomblob(8))));
+delete from index_epochs where num <= (select max(num) from index_epochs) - ${EPOCHS_KEPT};
+`
+
+/** Call it when a writer opens the mirror, before it writes. */
+export const beginEpoch = (db: Mirror): void => db.transaction(() => void db.exec(BEGIN_EPOCH))()
+
+const insert = new RowInsert('index_changes (key, is_urgent)', '(?, ?)')
+
+/** Notes changed keys, in the transaction that changes them. @param isUrgent false if a first pass wrote them */
+export function noteChanges(db: Mirror, keys: Iterable<number>, isUrgent: boolean): void {
+  insert.run(
+    db,
+    [...keys].map((key) => [BigInt(key), isUrgent ? 1n : 0n]),
+  )
+}
 
 /** Change it whenever the tables, or the terms that texts are cut into, change: every index is then made anew. */
 const VERSION = 3
@@ -62,28 +101,30 @@ export interface Position {
   readonly checkedAtMs: number
 }
 
-const READ_POSITION = `select mirror, num, mark, is_open as isOpen, checked_at as checkedAtMs from position`
-export const readPosition = (index: IndexFile): Position | undefined => prepared<Position>(index, READ_POSITION).get()
+export const readPosition = finding<[], Position>(
+  `select mirror, num, mark, is_open as isOpen, checked_at as checkedAtMs from position`,
+)
 
-/** Where the mirror is now. */
-const MIRROR_POSITION = `
+const findMirrorPosition = finding<[], Pick<Position, 'mirror' | 'num' | 'mark'>>(`
 select identity.id as mirror, ${LAST_CHANGE} as num,
   coalesce((select mark from index_epochs order by num desc limit 1), '') as mark
 from identity
-`
-export const mirrorPosition = (mirror: Mirror): Pick<Position, 'mirror' | 'num' | 'mark'> => {
-  const position = prepared<Pick<Position, 'mirror' | 'num' | 'mark'>>(mirror, MIRROR_POSITION).get()
+`)
+
+/** Where the mirror is now. */
+export function mirrorPosition(mirror: Mirror): Pick<Position, 'mirror' | 'num' | 'mark'> {
+  const position = findMirrorPosition(mirror)
   if (position === undefined) throw new Error('the mirror has no identity')
   return position
 }
 
 /** The last change of the epoch with this mark. */
-const END_OF_EPOCH = `
+const endOfEpoch = findingValue<[mark: string], number>(`
 select coalesce((select min(first) from index_epochs next where next.num > epoch.num), ${LAST_CHANGE})
 from index_epochs epoch where mark = ?
-`
+`)
 
-const FIRST_KEPT = `select min(num) from index_changes`
+const firstKept = findingValue<[], number>(`select min(num) from index_changes`)
 
 /**
  * Whether the mirror knows all that the index took, and still has all changes since. It does not if one of them was put
@@ -91,9 +132,8 @@ const FIRST_KEPT = `select min(num) from index_changes`
  */
 function isOfMirror(position: Position, mirror: Mirror): boolean {
   if (position.mirror !== mirrorPosition(mirror).mirror) return false
-  const end = prepared<number>(mirror, END_OF_EPOCH).pluck().get(position.mark)
-  const firstKept = prepared<number | null>(mirror, FIRST_KEPT).pluck().get() ?? 1
-  return end !== undefined && position.num <= end && position.num >= firstKept - 1
+  const end = endOfEpoch(mirror, position.mark)
+  return end !== null && position.num <= end && position.num >= (firstKept(mirror) ?? 1) - 1
 }
 
 /**
@@ -178,48 +218,69 @@ export function removeIndex(path: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
 }
 
-const IS_WAITING = `select 1 from pending limit 1`
-
-/** Whether the index has taken and indexed everything, and was closed in order. */
-export function isFollowed(path: string, mirror: Mirror): boolean {
-  if (!existsSync(path)) return false
-  let index: IndexFile | null = null
+/** Asks the index file something. Null if there is none, or if it is damaged: its writer finds out why. */
+function askFile<Answer>(path: string, act: (index: IndexFile) => Answer): Answer | null {
+  if (!existsSync(path)) return null
   try {
-    index = new Database(path, { readonly: true, timeout: 10_000 })
+    const index = new Database(path, { readonly: true, timeout: 10_000 })
+    try {
+      return act(index)
+    } finally {
+      index.close()
+    }
+  } catch {
+    return null
+  }
+}
+
+const isWaiting = asking(`select 1 from pending limit 1`)
+
+/** Whether the mirror's index has taken and indexed everything, and was closed in order. */
+export const isFollowed = (mirror: Mirror): boolean =>
+  askFile(indexPath(mirror.name), (index) => {
     const position = readPosition(index)
     return (
       Number(index.pragma('user_version', { simple: true })) === VERSION &&
       position?.isOpen === 0 &&
       isOfMirror(position, mirror) &&
       position.num === mirrorPosition(mirror).num &&
-      index.prepare(IS_WAITING).get() === undefined
+      !isWaiting(index)
     )
-  } catch {
-    // Its writer finds out why.
-    return false
-  } finally {
-    index?.close()
-  }
-}
+  }) === true
 
-const COUNT_WAITING = `
+/** Whether no page of the index is damaged; false too if there is none. */
+export const hasSoundPages = (path: string): boolean =>
+  askFile(path, (index) => index.pragma('quick_check(1)', { simple: true })) === 'ok'
+
+/** How many messages of the mirror are not searchable yet. @param db a reader that has the index attached */
+export const countWaiting = counting(`
 select (select count(*) from ${ATTACHED}.pending where key > 0) + (
   select count(distinct key) from index_changes where key > 0 and num > (select num from ${ATTACHED}.position)
 )
-`
+`)
 
-/** How many messages of the mirror are not searchable yet. @param db a reader that has the index attached */
-export const countWaiting = (db: Mirror): number => prepared<number>(db, COUNT_WAITING).pluck().get() ?? 0
+const countChanges = counting(`select count(*) from index_changes`)
+/** The last one that was taken stays: it shows where an older index would have a gap. */
+const trimChanges = writing<[before: number]>(`delete from index_changes where num < ?`)
+/** Fewer are not worth a transaction. */
+const TRIMMED_MIN = 2000
 
-/** Whether no page of the index is damaged; false too if there is none. */
-export function hasSoundPages(path: string): boolean {
-  if (!existsSync(path)) return false
-  const index = new Database(path, { readonly: true, timeout: 10_000 })
-  try {
-    return index.pragma('quick_check(1)', { simple: true }) === 'ok'
-  } catch {
-    return false
-  } finally {
-    index.close()
-  }
+/** Until schema 29 the full-text index was in the mirror's own file. */
+const FORMER_TABLES = ['message_terms', 'chat_terms', 'terms']
+/** Keeps its tables for the moment: to drop them takes seconds for a large mirror, and lists must not wait. */
+export const LEAVE_FORMER_INDEX = FORMER_TABLES.map((name) => `alter table ${name} rename to former_${name};`).join(
+  '\n',
+)
+/** Their room in the file is used for new rows; the file does not shrink. */
+const DROP_FORMER_INDEX = FORMER_TABLES.map((name) => `drop table if exists former_${name};`).join('\n')
+const hasFormerIndex = asking(`select 1 from sqlite_schema where name = 'former_${FORMER_TABLES.at(-1)}'`)
+
+/** Forgets changes that the index has taken, and drops the index that older versions kept in the mirror, when the new one is complete. */
+export function tidyChanges(db: Mirror): void {
+  const isLong = countChanges(db) >= TRIMMED_MIN
+  if (!isLong && !hasFormerIndex(db)) return
+  const index = askFile(indexPath(db.name), (file) => ({ taken: readPosition(file)?.num, isDone: !isWaiting(file) }))
+  if (index?.taken === undefined) return
+  if (isLong) trimChanges(db, index.taken)
+  if (index.isDone) db.exec(DROP_FORMER_INDEX)
 }

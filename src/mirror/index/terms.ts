@@ -37,16 +37,16 @@ const SPACE = 0x20
 const LOW_SEED = 0x811c_9dc5 | 0
 const HIGH_SEED = 0x2545_f491
 
-/** Initial and largest size of the table, in terms. The largest takes 8 MB. */
-const SLOTS_MIN = 2 ** 14
-const SLOTS_MAX = 2 ** 20
+/** They take 4 MB. */
+const SLOTS = 2 ** 19
 
-/** Finds terms that were not seen before, by a 64-bit hash of each: a collision is less likely than a broken disk. */
+/**
+ * Finds terms that were not seen lately, by a 64-bit hash of each: a collision is less likely than a broken disk. Two terms
+ * may share a slot. Then one of them is found again, which changes nothing.
+ */
 export class FreshTerms {
   /** Two adjacent numbers per slot, so a lookup touches one cache line. */
-  #slots = new Int32Array(2 * SLOTS_MIN)
-  #mask = SLOTS_MIN - 1
-  #filled = 0
+  readonly #slots = new Int32Array(2 * SLOTS)
 
   /**
    * The terms of a row that belong in the list and were not seen before. A first pass reads hundreds of megabytes of terms,
@@ -73,33 +73,12 @@ export class FreshTerms {
   }
 
   #isNew(low: number, given: number): boolean {
-    const slots = this.#slots
-    const mask = this.#mask
     // An empty slot is all zeros.
     const high = given | 1
-    let slot = (low ^ (given >>> 12)) & mask
-    for (; slots[2 * slot + 1] !== 0; slot = (slot + 1) & mask) {
-      if (slots[2 * slot] === low && slots[2 * slot + 1] === high) return false
-    }
-    slots[2 * slot] = low
-    slots[2 * slot + 1] = high
-    this.#filled += 1
-    if (this.#filled * 3 > (mask + 1) * 2) this.#grow()
+    const at = 2 * ((low ^ (given >>> 12)) & (SLOTS - 1))
+    if (this.#slots[at] === low && this.#slots[at + 1] === high) return false
+    this.#slots[at] = low
+    this.#slots[at + 1] = high
     return true
-  }
-
-  /** At its largest size the table is cleared: terms that come again are added again, which changes nothing. */
-  #grow(): void {
-    const before = this.#slots
-    this.#filled = 0
-    if (this.#mask + 1 === SLOTS_MAX) {
-      before.fill(0)
-      return
-    }
-    this.#mask = 2 * this.#mask + 1
-    this.#slots = new Int32Array(2 * (this.#mask + 1))
-    for (let at = 0; at < before.length; at += 2) {
-      if (before[at + 1] !== 0) this.#isNew(before[at] ?? 0, before[at + 1] ?? 0)
-    }
   }
 }

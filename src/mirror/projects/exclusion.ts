@@ -1,17 +1,10 @@
 import type { ChatId } from '../../model/ids.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../sql.ts'
+import { finding, listing } from '../sql.ts'
 import { isMirrored } from '../write/chat-columns.ts'
-import {
-  childrenOf,
-  tellsFacts,
-  type Change,
-  type ChatChange,
-  type EvidenceWrite,
-  type Root,
-} from '../../model/change.ts'
-import { mergedInto } from './merges.ts'
-import { groupOf, ownerOf, projectIdOf } from './owners.ts'
+import { childrenOf, tellsFacts } from '../../model/change.ts'
+import type { Change, ChatChange, EvidenceWrite, Root } from '../../model/change.ts'
+import { mergedInto, findProject, groupOf, ownerOf, projectIdOf } from './owners.ts'
 import { EXCLUDED_URI, PARENT_RANK } from './place-chats.ts'
 
 /** The rank of the evidence that a transcript's folder gives. */
@@ -38,8 +31,7 @@ function stored(pattern: string): string {
 
 const WILDCARDS: Readonly<Record<string, string>> = { '**': '.*', '*': '[^/]*', '?': '[^/]' }
 
-const FIND_OWNER = `select num from projects where uri = ?`
-const READ_PROJECT = `select uri, path, name from projects where num = ?`
+const readProject = finding<[num: number], Named>(`select uri, path, name from projects where num = ?`)
 
 /**
  * Whether the root is a working tree of a project that one of the patterns names, or was merged into one. If its folder is gone and nothing else
@@ -50,8 +42,8 @@ function isTreeOf(db: Mirror, root: Named, patterns: readonly string[]): boolean
   const merged = mergedInto(db, worktreeOf?.uri ?? uri)
   if (merged !== null && isOfProject(merged, patterns)) return true
   if (worktreeOf !== undefined) return isOfProject(worktreeOf, patterns)
-  const num = prepared<number>(db, FIND_OWNER).pluck().get(uri)
-  const owner = num === undefined ? undefined : prepared<Named>(db, READ_PROJECT).get(ownerOf(db, num).owner)
+  const num = findProject(db, uri)
+  const owner = num === null ? undefined : readProject(db, ownerOf(db, num).owner)
   if (owner !== undefined && owner.uri !== uri && isOfProject(owner, patterns)) return true
   const name = groupOf(root)?.name
   return name !== undefined && patterns.some((pattern) => globOf(lastName(pattern)).test(name.normalize('NFC')))
@@ -141,7 +133,7 @@ export function withoutExcluded(db: Mirror, change: Change, patterns: readonly s
 const bringsNothing = ({ ownRow, messages, vanished }: ChatChange): boolean =>
   ownRow.kind === 'unread' && messages.length === 0 && vanished.length === 0
 
-const NAMED_PROJECTS = `select uri, path, name from projects where uri <> '${EXCLUDED_URI}'`
+const listNamed = listing<[], Named>(`select uri, path, name from projects where uri <> '${EXCLUDED_URI}'`)
 
 /**
  * Evidence for chats in a folder of which only Cursor's name is known, if that could be the name of an excluded project. It
@@ -150,8 +142,7 @@ const NAMED_PROJECTS = `select uri, path, name from projects where uri <> '${EXC
 function guessEvidence(db: Mirror, { chats }: Change, patterns: readonly string[], root: Root): EvidenceWrite[] {
   const slugs = new Set(chats.flatMap(({ slug }) => slug ?? []))
   if (slugs.size === 0) return []
-  const known = prepared<Named>(db, NAMED_PROJECTS).all()
-  const paths = known.flatMap((project) => (isOfProject(project, patterns) ? project.path : []))
+  const paths = listNamed(db).flatMap((project) => (isOfProject(project, patterns) ? project.path : []))
   const doubtful = new Set([...slugs].filter((slug) => mayBeOfProject(slug, [...patterns, ...paths])))
   return chats
     .filter(({ slug }) => slug !== undefined && doubtful.has(slug))
@@ -195,17 +186,17 @@ function parentsIn({ chats, metadata }: Change): ReadonlyMap<ChatId, ChatId> {
 }
 
 /** The project that a chat is in counts after all evidence. */
-const STORED_EVIDENCE = `
+const listEvidence = listing<[{ readonly id: ChatId }], StoredEvidence>(`
 select method, rank, noted_at as notedAtMs, uri, path, name from evidence join projects on num = project
 where chat_id = @id
 union all
 select '', 1000, 0, p.uri, p.path, p.name from chats c join projects p on p.num = c.project where c.id = @id
-`
+`)
 type StoredEvidence = Named & Pick<EvidenceWrite, 'method' | 'rank'> & { readonly notedAtMs: number }
 
 function bestEvidence(db: Mirror, id: ChatId, given: readonly EvidenceWrite[], nowMs: number) {
   const replaced = new Set(given.flatMap(({ isOnly, method }) => (isOnly ? method : [])))
-  const held = prepared<StoredEvidence>(db, STORED_EVIDENCE).all({ id })
+  const held = listEvidence(db, { id })
   const all = [
     ...given.map(({ rank, root, notedAtMs = nowMs }) => ({ rank, notedAtMs, root: root as Named })),
     ...held.filter(({ method }) => !replaced.has(method)).map((row) => ({ ...row, root: row })),
@@ -213,14 +204,12 @@ function bestEvidence(db: Mirror, id: ChatId, given: readonly EvidenceWrite[], n
   return all.sort((a, b) => a.rank - b.rank || b.notedAtMs - a.notedAtMs)[0]
 }
 
-const MIRRORED_PROJECTS = `
+const listMirrored = listing<[], Named & { readonly id: string; readonly chats: number }>(`
 select p.id, p.uri, p.name, p.path, count(*) as chats
 from projects p join chats c on c.project = p.num
 group by p.num order by p.path, p.id
-`
+`)
 
 /** The excluded projects of which the mirror has chats. */
 export const listExcludedProjects = (db: Mirror, patterns: readonly string[]) =>
-  prepared<Named & { readonly id: string; readonly chats: number }>(db, MIRRORED_PROJECTS)
-    .all()
-    .filter((project) => isOfProject(project, patterns))
+  listMirrored(db).filter((project) => isOfProject(project, patterns))

@@ -1,40 +1,38 @@
 import { hash as digest } from 'node:crypto'
-import { wantUnmirrored } from '../hub/ledger.ts'
+import { wantUnmirrored } from '../hub/hub.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../sql.ts'
+import { asking, finding, findingValue, listing, listingValues, prepared, writing } from '../sql.ts'
 import { type Change, childrenOf } from '../../model/change.ts'
 import { nextRevision, touchChat } from '../write/chat-columns.ts'
 import type { ChatId } from '../../model/ids.ts'
-import { noteMerge } from './merges.ts'
-import { ownerOf, projectNum, settleOwners } from './owners.ts'
+import { isSettled, noteMerge, ownerOf, projectNum, settleOwners } from './owners.ts'
 
-const UPSERT_WORKSPACE = `
+const saveWorkspace = writing<[source: number, id: string, uri: string, project: number]>(`
 insert into workspaces (source, id, uri, project) values (?, ?, ?, ?)
 on conflict (source, id) do update set uri = excluded.uri, project = excluded.project
 where uri <> excluded.uri
-`
+`)
 
 export function writeWorkspaces(db: Mirror, change: Change): void {
-  for (const { id, root } of change.workspaces) {
-    prepared(db, UPSERT_WORKSPACE).run(change.source, id, root.uri, projectNum(db, root))
-  }
+  for (const { id, root } of change.workspaces) saveWorkspace(db, change.source, id, root.uri, projectNum(db, root))
 }
 
-const ADD_EVIDENCE = `
+const addEvidence = writing<[ChatId, method: string, project: number, rank: number, notedAtMs: number]>(`
 insert into evidence (chat_id, method, project, rank, noted_at) values (?, ?, ?, ?, ?)
 on conflict (chat_id, method, project) do update set rank = excluded.rank, noted_at = excluded.noted_at
 where excluded.rank < rank
-`
-
-const DROP_FORMER = `delete from evidence where chat_id = ? and method = ? and project <> ?`
+`)
+const dropFormer = writing<[ChatId, method: string, project: number]>(
+  `delete from evidence where chat_id = ? and method = ? and project <> ?`,
+)
 
 /** Saves evidence, and moves the chats that belong to another project because of it. @returns the chats that moved */
 export function writeEvidence(db: Mirror, change: Change): ChatId[] {
   const affected = new Set<ChatId>()
   for (const { chatId, method, rank, root, isOnly, notedAtMs = change.nowMs } of change.evidence) {
     const project = projectNum(db, root)
-    const dropped = isOnly ? prepared(db, DROP_FORMER).run(chatId, method, project).changes : 0
-    const added = prepared(db, ADD_EVIDENCE).run(chatId, method, project, rank, notedAtMs).changes
+    const dropped = isOnly ? dropFormer(db, chatId, method, project) : 0
+    const added = addEvidence(db, chatId, method, project, rank, notedAtMs)
     if (added > 0) affected.add(chatId)
     if (added + dropped > 0) touchChat(db, chatId)
   }
@@ -56,33 +54,31 @@ export function placeChats(db: Mirror, chatIds: readonly ChatId[]): ChatId[] {
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
     if (!placeChat(db, id)) continue
     moved.add(id)
-    for (const child of listChildren(db, id)) waiting.push(child)
+    for (const child of listChildren(db, { id })) waiting.push(child)
   }
   return [...moved]
 }
 
-const LIST_CHILDREN = `
-select id from chats where parent_chat_id = ? union select child_id from chat_links where parent_id = ?
-`
-export const listChildren = (db: Mirror, id: ChatId): ChatId[] =>
-  prepared<ChatId>(db, LIST_CHILDREN).pluck().all(id, id)
+export const listChildren = listingValues<[{ readonly id: ChatId }], ChatId>(
+  `select id from chats where parent_chat_id = @id union select child_id from chat_links where parent_id = @id`,
+)
 
 /** The parent's project beats own evidence of this rank or a higher number. */
 export const PARENT_RANK = 75
 
 /** The lowest rank decides; then the newest evidence, because a chat can move to another project; then the root's URI. */
-const BEST_EVIDENCE = `
+const findEvidence = finding<[ChatId, from: number, below: number], Placement>(`
 select project, method from evidence where chat_id = ? and rank >= ? and rank < ?
 order by rank, noted_at desc, (select uri from projects where num = project) desc limit 1
-`
+`)
 /** Of several parents, the one that the chat itself names; then by id. Numbers only tell which one was written first. */
-const PARENT_PROJECT = `
+const findParentProject = finding<[{ readonly id: ChatId }], Placement & { readonly worktree: number | null }>(`
 select parents.project, 'parent' as method, parents.worktree from chats parents
 where parents.project is not null and parents.id <> @id and parents.id in (
   select parent_chat_id from chats where id = @id union select parent_id from chat_links where child_id = @id
 )
 order by parents.id is not (select parent_chat_id from chats where id = @id), parents.id limit 1
-`
+`)
 
 interface Placement {
   readonly project: number
@@ -90,12 +86,11 @@ interface Placement {
 }
 
 function placeChat(db: Mirror, id: ChatId): boolean {
-  const evidence = prepared<Placement>(db, BEST_EVIDENCE)
-  const own = evidence.get(id, 0, PARENT_RANK)
+  const own = findEvidence(db, id, 0, PARENT_RANK)
   if (own !== undefined) return moveChat(db, id, own)
-  const parent = prepared<Placement & { readonly worktree: number | null }>(db, PARENT_PROJECT).get({ id })
+  const parent = findParentProject(db, { id })
   if (parent !== undefined) return settleChat(db, id, parent, parent.worktree)
-  const weak = evidence.get(id, PARENT_RANK, Number.MAX_SAFE_INTEGER)
+  const weak = findEvidence(db, id, PARENT_RANK, Number.MAX_SAFE_INTEGER)
   return weak !== undefined && moveChat(db, id, weak)
 }
 
@@ -113,13 +108,17 @@ where id = @id and (project is not @project or project_source is not @method or 
 const settleChat = (db: Mirror, id: ChatId, { project, method }: Placement, worktree: number | null): boolean =>
   prepared(db, MOVE_CHAT).run({ id, project, method, worktree, revision: nextRevision(db) }).changes > 0
 
-const ADD_PATHS = `insert into chat_paths (chat_id, uri) select ?, value from json_each(?) where true on conflict do nothing`
-const DROP_PATHS = `delete from chat_paths where chat_id = ? and uri not in (select value from json_each(?))`
+const addPaths = writing<[ChatId, uris: string]>(
+  `insert into chat_paths (chat_id, uri) select ?, value from json_each(?) where true on conflict do nothing`,
+)
+const dropPaths = writing<[ChatId, uris: string]>(
+  `delete from chat_paths where chat_id = ? and uri not in (select value from json_each(?))`,
+)
 
 export function writePaths(db: Mirror, change: Change): void {
   for (const { chatId, uris } of change.paths) {
-    const run = (sql: string): number => prepared(db, sql).run(chatId, JSON.stringify(uris)).changes
-    if (run(DROP_PATHS) + run(ADD_PATHS) > 0) touchChat(db, chatId)
+    const json = JSON.stringify(uris)
+    if (dropPaths(db, chatId, json) + addPaths(db, chatId, json) > 0) touchChat(db, chatId)
   }
 }
 
@@ -132,13 +131,14 @@ const HASHED = 'md5:'
 const SLUG = 'slug:'
 
 const UNPLACED = `(project is null or project_source in ('${FILES}', '${FOLDER_HASH}', '${FOLDER_NAME}'))`
-const LIST_UNPLACED = `select id from chats where ${UNPLACED} and id in (select chat_id from chat_paths)`
-const IS_UNPLACED = `select 1 from chats where id = ? and ${UNPLACED}`
-const LIST_ROOTS = `
-select num, uri, path from projects
-where num in (select project from evidence union select project from workspaces)
-`
-const LIST_PATHS = `select uri from chat_paths where chat_id = ?`
+const listUnplaced = listingValues<[], ChatId>(
+  `select id from chats where ${UNPLACED} and id in (select chat_id from chat_paths)`,
+)
+const isUnplaced = asking<[ChatId]>(`select 1 from chats where id = ? and ${UNPLACED}`)
+const listRoots = listing<[], RootRow>(
+  `select num, uri, path from projects where num in (select project from evidence union select project from workspaces)`,
+)
+const listPaths = listingValues<[ChatId], string>(`select uri from chat_paths where chat_id = ?`)
 
 interface RootRow {
   readonly num: number
@@ -149,25 +149,23 @@ interface RootRow {
 /**
  * Assigns projects to chats without better evidence: by the hash or the name of the folder under which the chat is stored,
  * or else by the files that the chat works on. The longest known root with more than half of those files wins. If there is none, the
- * chat stays without a project, because a folder that was never opened as a workspace would be a guess. If a new root
+ * chat stays without a project, because a folder that was never opened as a workspace would be a guess. If a new root or owner
  * became known since the last call, it checks all such chats, else only the touched ones.
  * @returns the chats that moved
  */
 export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[] {
-  const isAll = hasNewRoot(db)
+  const isAll = !isSettled(db)
   return db.transaction(() => {
-    const moved = placeChats(db, settleOwners(db, isAll))
-    const unplaced = isAll
-      ? prepared<ChatId>(db, LIST_UNPLACED).pluck().all()
-      : [...touched].filter((id) => prepared(db, IS_UNPLACED).get(id) !== undefined)
+    const moved = isAll ? placeChats(db, settleOwners(db)) : []
+    const unplaced = isAll ? listUnplaced(db) : [...touched].filter((id) => isUnplaced(db, id))
     if (unplaced.length === 0) return moved
-    const rows = prepared<RootRow>(db, LIST_ROOTS).all()
+    const rows = listRoots(db)
     const roots = new Map(rows.map(({ num, uri }) => [uri, num]))
     // Few mirrors need the hashes.
     let byHash: ReadonlyMap<string, number> | null = null
     let bySlug: ReadonlyMap<string, number | null> | null = null
     const placed = unplaced.flatMap((id) => {
-      const uris = prepared<string>(db, LIST_PATHS).pluck().all(id)
+      const uris = listPaths(db, id)
       const hashes = uris.filter((uri) => uri.startsWith(HASHED))
       if (hashes.length > 0) byHash ??= new Map(rows.flatMap((row) => hashesOf(row).map((hash) => [hash, row.num])))
       const [hashed] = hashes.flatMap((hash) => byHash?.get(hash) ?? [])
@@ -178,7 +176,7 @@ export function placeByPaths(db: Mirror, touched: ReadonlySet<ChatId>): ChatId[]
       const project = hashed ?? named ?? rootOfMost(files, roots)
       const method = hashed === undefined ? (named === undefined ? FILES : FOLDER_NAME) : FOLDER_HASH
       if (project === null || !moveChat(db, id, { project, method })) return []
-      return [id, ...placeChats(db, listChildren(db, id))]
+      return [id, ...placeChats(db, listChildren(db, { id }))]
     })
     return [...moved, ...placed]
   })()
@@ -216,28 +214,13 @@ function hashesOf({ path, uri }: RootRow): string[] {
   return [...new Set([path, ...spellings])].map((spelling) => `${HASHED}${digest('md5', spelling)}`)
 }
 
-const NEWEST_ROOT = `select coalesce(max(num), 0) as num from projects`
-const newestSeen = new WeakMap<Mirror, number>()
-
-/** Makes the next `placeByPaths` check all chats. Call it if chats were written without a call of `placeByPaths`. */
-export const placeAllNext = (db: Mirror): boolean => newestSeen.delete(db)
-
 /**
  * Lets the chats of a project belong to another one, later ones too.
  * @param uri, target their root URIs; without a target the chats belong to their own again @returns the chats that moved
  */
 export function mergeProject(db: Mirror, uri: string, target: string | null): ChatId[] {
   noteMerge(db, uri, target)
-  placeAllNext(db)
   return placeByPaths(db, new Set())
-}
-
-/** Each root has a project, and projects are numbered in the order in which they became known. */
-function hasNewRoot(db: Mirror): boolean {
-  const newest = prepared<number>(db, NEWEST_ROOT).pluck().get() ?? 0
-  if (newestSeen.get(db) === newest) return false
-  newestSeen.set(db, newest)
-  return true
 }
 
 function rootOfMost(uris: readonly string[], roots: ReadonlyMap<string, number>): number | null {
@@ -263,13 +246,16 @@ function deepestRoot(uri: string, roots: ReadonlyMap<string, number>): number | 
  */
 export const EXCLUDED_URI = 'cursordex:excluded'
 
-const READ_LIST = `select path from projects where uri = '${EXCLUDED_URI}'`
-const SAVE_LIST = `
+/** The hash of the list of the last start; null if nothing was ever excluded. */
+const readList = findingValue<[], string>(`select path from projects where uri = '${EXCLUDED_URI}'`)
+const saveList = writing<[hash: string]>(`
 insert into projects (id, uri, path, name) values ('excluded', '${EXCLUDED_URI}', ?, '')
 on conflict (uri) do update set path = excluded.path
-`
-const FORGET_EVIDENCE = `delete from evidence where project = (select num from projects where uri = '${EXCLUDED_URI}')`
-const READ_ALL_AGAIN = `update sources set decoder = 0`
+`)
+const forgetEvidence = writing(
+  `delete from evidence where project = (select num from projects where uri = '${EXCLUDED_URI}')`,
+)
+const readAllAgain = writing(`update sources set decoder = 0`)
 const excluded = new WeakMap<Mirror, readonly string[]>()
 
 /** The patterns of the projects that are not mirrored. */
@@ -279,8 +265,8 @@ const hashOf = (patterns: readonly string[]): string => digest('sha256', JSON.st
 
 /** Whether the mirror was read without the projects of this list, and without no others. */
 export function leavesOut(db: Mirror, patterns: readonly string[]): boolean {
-  const hash = prepared<string>(db, READ_LIST).pluck().get()
-  return hash === undefined ? patterns.length === 0 : hash === hashOf(patterns)
+  const hash = readList(db)
+  return hash === null ? patterns.length === 0 : hash === hashOf(patterns)
 }
 
 /**
@@ -291,12 +277,12 @@ export function leavesOut(db: Mirror, patterns: readonly string[]): boolean {
 export function excludeProjects(db: Mirror, patterns: readonly string[]): void {
   if (excluded.has(db)) return
   if (!leavesOut(db, patterns)) {
-    const before = prepared<string>(db, READ_LIST).pluck().get()
+    const before = readList(db)
     db.transaction(() => {
-      prepared(db, SAVE_LIST).run(hashOf(patterns))
-      prepared(db, FORGET_EVIDENCE).run()
-      if (before === undefined) return
-      prepared(db, READ_ALL_AGAIN).run()
+      saveList(db, hashOf(patterns))
+      forgetEvidence(db)
+      if (before === null) return
+      readAllAgain(db)
       wantUnmirrored(db)
     })()
   }

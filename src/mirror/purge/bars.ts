@@ -10,7 +10,7 @@ import { readRegular, requireRegular } from '../../regular-file.ts'
 import Database from '../../sqlite.ts'
 import { codeOf, isDamage } from '../damage/find-damage.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../sql.ts'
+import { asking, counting, finding, findingValue, listingValues, prepared, writing } from '../sql.ts'
 import { comparable, parseParts } from '../write/pack-message.ts'
 import { textsOf } from './scope.ts'
 
@@ -109,9 +109,10 @@ const barsLost = (what: string): UserError =>
   )
 
 const COUNT = `select count(*) + (select bars from user.lost) from user.bars`
+const count = counting(COUNT)
 
 /** How many bars there are, with those that were given up. This number only grows. */
-export const countBars = (db: Mirror): number => ofUser(() => prepared<number>(db, COUNT).pluck().get() ?? 0)
+export const countBars = (db: Mirror): number => ofUser(() => count(db))
 
 /**
  * What was done for how many bars. known: noticed if some are missing later. rows: removed from the mirror. bytes: archives
@@ -119,17 +120,14 @@ export const countBars = (db: Mirror): number => ofUser(() => prepared<number>(d
  */
 type Stage = 'known' | 'rows' | 'bytes'
 
-const READ_STAGE = `select bars from purge_stages where stage = ?`
-const NOTE_STAGE = `
-insert into purge_stages (stage, bars) values (?, ?) on conflict do update set bars = max(bars, excluded.bars)
-`
-
-const readStage = (db: Mirror, stage: Stage): number => prepared<number>(db, READ_STAGE).pluck().get(stage) ?? 0
+const readStage = counting<[Stage]>(`select bars from purge_stages where stage = ?`)
+const raiseStage = writing<[Stage, bars: number]>(
+  `insert into purge_stages (stage, bars) values (?, ?) on conflict do update set bars = max(bars, excluded.bars)`,
+)
 
 export const isDone = (db: Mirror, stage: Stage): boolean => readStage(db, stage) >= countBars(db)
 
-export const noteStage = (db: Mirror, stage: Stage, bars = countBars(db)): void =>
-  void prepared(db, NOTE_STAGE).run(stage, bars)
+export const noteStage = (db: Mirror, stage: Stage, bars = countBars(db)): void => void raiseStage(db, stage, bars)
 
 /** How many bars are missing that the mirror or an archive knew. */
 export const countLost = (db: Mirror): number => Math.max(0, readStage(db, 'known') - countBars(db))
@@ -145,10 +143,10 @@ export function requireBars(db: Mirror): void {
     )
 }
 
-const ACCEPT = `update user.lost set bars = bars + ?`
+const accept = writing<[lost: number]>(`update user.lost set bars = bars + ?`)
 
 /** Goes on without the bars that are missing. */
-export const acceptLost = (db: Mirror): void => void ofUser(() => prepared(db, ACCEPT).run(countLost(db)))
+export const acceptLost = (db: Mirror): void => void ofUser(() => accept(db, countLost(db)))
 
 /** What is barred: a chat, a message of it, or a text in it. */
 export interface Target {
@@ -158,25 +156,22 @@ export interface Target {
   readonly what: string
 }
 
-const LIST_KEYS = `select key from user.keys where kind = ? order by num desc`
-const LIST_SIZES = `select distinct size from user.bars where kind = 'text'`
-const HAS_ANY = `select 1 from user.bars limit 1`
-const HAS = `select 1 from user.bars where kind = ? and hash = ?`
+const listKeys = listingValues<[kind: string], string>(`select key from user.keys where kind = ? order by num desc`)
+const listSizes = listingValues<[], number>(`select distinct size from user.bars where kind = 'text'`)
+const hasAny = asking(`select 1 from user.bars limit 1`)
+const isBarred = asking<[Target['kind'], hash: string]>(`select 1 from user.bars where kind = ? and hash = ?`)
 const ADD = `insert or ignore into user.bars (kind, hash, size) values (?, ?, ?)`
 const ADD_KEY = `insert or ignore into user.keys (kind, key) values (?, ?)`
 
 /** Texts have a key of their own, which goes with no archive. */
 const keyKind = (kind: Target['kind']): string => (kind === 'text' ? 'text' : 'id')
 
-const listKeys = (db: Mirror, kind: Target['kind']): readonly string[] =>
-  prepared<string>(db, LIST_KEYS).pluck().all(keyKind(kind))
-
 const hashOf = (key: string, ...words: readonly string[]): string =>
   createHmac('sha256', key).update(JSON.stringify(words)).digest('base64url')
 
 export function addBars(db: Mirror, targets: readonly Target[]): void {
   const add = ({ kind, chatId, what }: Target): void => {
-    let [key] = listKeys(db, kind)
+    let [key] = listKeys(db, keyKind(kind))
     if (key === undefined) prepared(db, ADD_KEY).run(keyKind(kind), (key = randomBytes(32).toString('base64url')))
     const text = kind === 'text' ? (comparable(what) ?? '') : null
     const words = text !== null ? [text, chatId] : kind === 'chat' ? [chatId] : [chatId, what]
@@ -195,8 +190,8 @@ export class Bars {
   /** @param db any connection to which the user's file is attached */
   constructor(db: Mirror) {
     this.#db = db
-    this.isEmpty = ofUser(() => prepared(db, HAS_ANY).get() === undefined)
-    this.#sizes = new Set(this.isEmpty ? [] : ofUser(() => prepared<number>(db, LIST_SIZES).pluck().all()))
+    this.isEmpty = ofUser(() => !hasAny(db))
+    this.#sizes = new Set(this.isEmpty ? [] : ofUser(() => listSizes(db)))
   }
 
   hasChat(id: ChatId): boolean {
@@ -220,9 +215,9 @@ export class Bars {
 
   #has(kind: Target['kind'], ...words: readonly string[]): boolean {
     if (this.isEmpty) return false
-    const hasHash = (key: string): boolean =>
-      prepared(this.#db, HAS).get(kind, hashOf(key, kind, ...words)) !== undefined
-    return ofUser(() => listKeys(this.#db, kind).some(hasHash))
+    return ofUser(() =>
+      listKeys(this.#db, keyKind(kind)).some((key) => isBarred(this.#db, kind, hashOf(key, kind, ...words))),
+    )
   }
 }
 
@@ -270,19 +265,19 @@ function spareChat(bars: Bars, chat: ChatChange): ChatChange | null {
 export const BARS_FILE = 'bars.json'
 const BARS_BYTES_MAX = 64 * 1024 * 1024
 
-const PACK = `
+const pack = findingValue<[home: string], string>(`
 select json_object('home', ?, 'known', (${COUNT}),
   'bars', (select json_group_array(json_array(kind, hash)) from user.bars where kind <> 'text'),
   'keys', (select json_group_array(key) from (select key from user.keys where kind = 'id' order by num)),
   'merges', (select json_group_array(json_array(num, uri, target)) from user.merges))
 where (${COUNT}) > 0 or exists (select 1 from user.merges)
-`
-const READ_KNOWN = `
+`)
+const findKnown = finding<[packed: string, home: string], { readonly known: number; readonly hasMerges: 0 | 1 }>(`
 select packed ->> 'known' as known, ifnull((select max(value ->> 0) from json_each(packed, '$.merges')), 0) > (
   select ifnull(max(num), 0) from user.merges
 ) as hasMerges
 from (select ? as packed) where packed ->> 'home' = ?
-`
+`)
 const TAKE = [
   `insert or ignore into user.bars (kind, hash) select value ->> 0, value ->> 1 from json_each(?, '$.bars')`,
   `insert or ignore into user.keys (kind, key) select 'id', value from json_each(?, '$.keys')`,
@@ -298,7 +293,7 @@ const homeOf = (mirrorPath: string): string => digest('sha256', `${hostname()}\0
 export function packBars(mirrorPath: string): string | null {
   const db = openBars(mirrorPath)
   try {
-    return ofUser(() => prepared<string>(db, PACK).pluck().get(homeOf(mirrorPath)) ?? null)
+    return ofUser(() => pack(db, homeOf(mirrorPath)))
   } finally {
     db.close()
   }
@@ -309,7 +304,7 @@ function morePacked(db: Mirror, archiveDir: string): { readonly packed: string; 
   const held = countBars(db)
   try {
     const packed = readRegular(join(archiveDir, BARS_FILE), BARS_BYTES_MAX).toString()
-    const read = prepared<{ known: number; hasMerges: 0 | 1 }>(db, READ_KNOWN).get(packed, homeOf(db.name))
+    const read = findKnown(db, packed, homeOf(db.name))
     if (read !== undefined && (read.known > held || read.hasMerges === 1)) return { packed, known: read.known }
   } catch {
     // There are none, or another program's file has the name.

@@ -1,19 +1,18 @@
 import { CALL_CHAT_PREFIX } from '../../model/chat.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
-import { emptyChange } from '../../model/change.ts'
-import { listHolders } from '../hub/ledger.ts'
-import { queuePurge } from '../hub/own-side.ts'
+import { listHolders, queuePurge } from '../hub/hub.ts'
 import type { Mirror } from '../open.ts'
 import { parseParts } from '../write/pack-message.ts'
 import { listChildren } from '../projects/place-chats.ts'
-import { prepared } from '../sql.ts'
-import { nextRevision } from '../write/chat-columns.ts'
+import { finding, listing, listingValues, prepared } from '../sql.ts'
+import { isMirrored, nextRevision } from '../write/chat-columns.ts'
 import { PROMPTS } from '../write/write-thread.ts'
-import { writeChange } from '../write/write.ts'
+import { rewriteChats } from '../write/write.ts'
 import { addBars, Bars, noteStage, type Target } from './bars.ts'
-import { dropChat, dropMessage, dropSayings, type GoingMessage } from './drop-chat.ts'
-import { forgetNames } from './forget-words.ts'
+import { dropMessage, dropWhole, type GoingMessage } from './drop-chat.ts'
 import { holdsAny, matchingTexts, needlesOf, type PurgeScope } from './scope.ts'
+import { indexTerms } from '../../text/terms/terms.ts'
+import { ATTACHED } from '../index/index-file.ts'
 
 const CHATS_MAX = 100
 const COUNT = `
@@ -24,13 +23,11 @@ from chats left join messages on messages.chat = chats.num and (
 where chats.id in (select value from json_each(@touched))
 group by num order by isWhole desc, num
 `
-const IS_KNOWN = `select 1 from chats where id = ?`
 /** Ids that a subagent's chat would have in another store alone: see `findDelegated`. Its messages there have the same ids. */
-const OTHER_IDS = `
+const otherIds = listingValues<[ChatId], ChatId>(`
 select child_id from chat_links where parent_id = ? and parent_id glob '${CALL_CHAT_PREFIX}*'
   and child_id not in (select id from chats)
-`
-const otherIds = (db: Mirror, id: ChatId): ChatId[] => prepared<ChatId>(db, OTHER_IDS).pluck().all(id)
+`)
 
 interface CountedChat {
   readonly id: string
@@ -51,14 +48,15 @@ export function purgeRows(db: Mirror, scope: PurgeScope, isDryRun: boolean, nowM
     ...found.flatMap((each) => otherIds(db, each.chatId).map((chatId) => ({ ...each, chatId }))),
   ]
   const touched = [...new Set(targets.map(({ chatId }) => chatId))]
-  const [ofWhole, ofKeys, ofTouched] = [whole, keys, touched].map((list) => JSON.stringify(list))
-  const chats = prepared<CountedChat>(db, COUNT).all({ whole: ofWhole, keys: ofKeys, touched: ofTouched })
+  const ofTouched = JSON.stringify(touched)
+  const ofFound = { whole: JSON.stringify(whole), keys: JSON.stringify(keys), touched: ofTouched }
+  const chats = prepared<CountedChat>(db, COUNT).all(ofFound)
   const plan = {
     chats: chats.slice(0, CHATS_MAX).map((chat) => ({ ...chat, isWhole: chat.isWhole === 1 })),
     chatCount: chats.length,
     messages: chats.reduce((sum, chat) => sum + chat.messages, 0),
-    otherMachines: listHolders(db, touched),
-    unknownChats: (scope.chatIds ?? []).filter((id) => prepared(db, IS_KNOWN).get(id) === undefined),
+    otherMachines: listHolders(db, ofTouched),
+    unknownChats: (scope.chatIds ?? []).filter((id) => !isMirrored(db, id)),
   }
   if (isDryRun) return plan
   // The bars first, alone: a crash between two files must not leave a mirror that knows of bars that nobody has.
@@ -188,10 +186,10 @@ select 'text' as kind, chatId, what from (
 ) where what is not null
 `
 
-const LIST_IDS = `
+const listIds = listingValues<[], ChatId>(`
 select id from chats union select chat_id from chat_metadata union select chat_id from tracked
 union select chat_id from evidence union select chat_id from chat_paths
-`
+`)
 
 /**
  * Removes from the mirror whatever is barred: rows, and words that nothing contains any more. A chat is one transaction,
@@ -205,37 +203,27 @@ export function honourBars(db: Mirror, nowMs: number, chatIds: Iterable<ChatId> 
   // Keeps former pages out of temporary files.
   db.pragma('temp_store = memory')
   const bars = new Bars(db)
-  for (const id of chatIds ?? prepared<ChatId>(db, LIST_IDS).pluck().all()) {
+  for (const id of chatIds ?? listIds(db)) {
     db.transaction(() => (bars.hasChat(id) ? removeChat(db, id, nowMs) : removeParts(db, bars, id, nowMs)))()
   }
   forgetNames(db)
   noteStage(db, 'rows')
 }
 
-const FIND_CHAT = `
-select num, source,
+const findChat = finding<[ChatId], { readonly source: number; readonly hasRows: 0 | 1 }>(`
+select source,
   exists (select 1 from messages where chat = num) or exists (select 1 from outlines where chat = num) as hasRows
 from chats where id = ?
-`
-const LIST_MESSAGES = `
+`)
+const listMessages = listing<[ChatId], GoingMessage & { readonly id: MessageId; readonly parts: string }>(`
 select key, chat, messages.id, body, is_shadowed as isShadowed, parts
 from messages join bodies on bodies.num = messages.body where chat = (select num from chats where id = ?)
-`
-
-interface ChatRow {
-  readonly num: number
-  readonly source: number
-  readonly hasRows: number
-}
-type MessageRow = GoingMessage & { readonly id: MessageId; readonly parts: string }
+`)
 
 function removeChat(db: Mirror, id: ChatId, nowMs: number): void {
-  const children = listChildren(db, id)
-  for (const message of prepared<MessageRow>(db, LIST_MESSAGES).all(id)) dropMessage(db, message)
-  dropSayings(db, id, () => {
-    const chat = prepared<ChatRow>(db, FIND_CHAT).get(id)
-    if (chat !== undefined) dropChat(db, chat.num)
-  })
+  const children = listChildren(db, { id })
+  for (const message of listMessages(db, id)) dropMessage(db, message)
+  dropWhole(db, id)
   // A child may no longer count as a subagent without this chat.
   for (const child of children) update(db, child, nowMs)
 }
@@ -255,8 +243,7 @@ const REMOVE_FACT = [
 ]
 
 function removeParts(db: Mirror, bars: Bars, id: ChatId, nowMs: number): void {
-  const messages = prepared<MessageRow>(db, LIST_MESSAGES).all(id)
-  const going = messages.filter((one) => bars.hasMessage(id, one.id, () => parseParts(one.parts)))
+  const going = listMessages(db, id).filter((one) => bars.hasMessage(id, one.id, () => parseParts(one.parts)))
   for (const message of going) dropMessage(db, message)
   const facts = prepared<Target>(db, `${FACTS} and chatId = ?`).all(id)
   const barred = facts.filter(({ what }) => bars.hasText(id, what))
@@ -267,11 +254,9 @@ function removeParts(db: Mirror, bars: Bars, id: ChatId, nowMs: number): void {
 
 /** Derives title, counts and order of a chat again from what is left. An empty chat is removed. */
 function update(db: Mirror, id: ChatId, nowMs: number): void {
-  const chat = prepared<ChatRow>(db, FIND_CHAT).get(id)
-  if (chat === undefined) return
-  if (chat.hasRows === 0) return dropSayings(db, id, () => dropChat(db, chat.num))
-  const write = { id, ownRow: { kind: 'unread' as const }, messages: [], vanished: [] }
-  writeChange(db, { ...emptyChange, source: chat.source, nowMs, chats: [write] })
+  const chat = findChat(db, id)
+  if (chat?.hasRows === 0) dropWhole(db, id)
+  else if (chat !== undefined) rewriteChats(db, chat.source, [id], nowMs)
 }
 
 /**
@@ -289,3 +274,40 @@ export function compact(db: Mirror): boolean {
 
 /** Empties the WAL. It waits for readers, as long as the connection waits for locks. @returns false if one goes on */
 export const emptyLog = (db: Mirror): boolean => db.pragma('main.wal_checkpoint(truncate)', { simple: true }) === 0
+
+const FORGET_NAMES = `
+delete from names where kind = 'model' and name not in (select model from messages where model is not null);
+delete from names where kind = 'tool' and 'tool:' || name not in (
+  select value from (select distinct marks from messages where marks glob '*tool:*'), json_each(marks)
+);
+`
+
+/** Removes the names of tools and models that no message has any more. */
+export function forgetNames(db: Mirror): void {
+  db.pragma('secure_delete = on')
+  db.exec(FORGET_NAMES)
+}
+
+const TERMS_MAX = 10
+const OPEN_PLACES = `
+create virtual table temp.message_places using fts5vocab ('${ATTACHED}', 'message_terms', 'instance');
+create virtual table temp.chat_places using fts5vocab ('${ATTACHED}', 'chat_terms', 'instance');
+`
+const HAS_STALE = `
+with given as (select value as term from json_each(?))
+select 1 from given join message_places using (term) where doc not in (select key from messages)
+union all
+select 1 from given join chat_places using (term) where doc not in (select num from chats)
+`
+
+/**
+ * Looks up the ten longest words of a purged text in the vocabulary of the index. The bytes of the index do not show them:
+ * it compresses terms, and keeps those of removed rows until it is merged.
+ * @returns whether it has one of them in a message or a title that is no more
+ */
+export function hasStaleWords(db: Mirror, text: string): boolean {
+  const terms = [...new Set(indexTerms(text).split(' '))].toSorted((one, other) => other.length - one.length)
+  db.pragma('query_only = off')
+  db.exec(OPEN_PLACES)
+  return db.prepare(HAS_STALE).get(JSON.stringify(terms.slice(0, TERMS_MAX))) !== undefined
+}

@@ -3,7 +3,7 @@ import type { Loss } from '../../model/chat.ts'
 import type { MessageColumns } from '../write/messages.ts'
 import type { Mirror } from '../open.ts'
 import { prepared } from '../sql.ts'
-import { isDocument } from '../threads/documents.ts'
+import { isDocument } from '../threads/assemble.ts'
 import { splitTextKeys } from '../write/pack-message.ts'
 
 /** Cursor deletes a chat in several writes. Messages lost within this time before the chat count as part of its loss. */

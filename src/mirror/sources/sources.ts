@@ -1,5 +1,5 @@
 import type { Mirror } from '../open.ts'
-import { prepared } from '../sql.ts'
+import { asking, counting, finding, findingValue, listing, listingValues, prepared, writing } from '../sql.ts'
 import type { Position } from '../../model/change.ts'
 import type { ChatId, MessageId, SourceId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
@@ -13,35 +13,28 @@ export interface SourceName {
   readonly rank: number
 }
 
-const ADD_SOURCE = `
-insert into sources (id, kind, path, rank, state) values (?, ?, ?, ?, 'missing')
+const addSource = writing<[SourceName]>(`
+insert into sources (id, kind, path, rank, state) values (@id, @kind, @path, @rank, 'missing')
 on conflict (id) do update set kind = excluded.kind, path = excluded.path, rank = excluded.rank
   where kind = '' or rank <> excluded.rank
-`
-const FIND_SOURCE = `select num from sources where id = ?`
+`)
+const numOf = findingValue<[id: SourceId], number>(`select num from sources where id = ?`)
 
 /** The number of this source in other tables. Adds the source if it is new, and completes it if only its id was salvaged. */
-export function sourceNum(db: Mirror, source: SourceName): number {
-  prepared(db, ADD_SOURCE).run(source.id, source.kind, source.path, source.rank)
-  return Number(prepared(db, FIND_SOURCE).pluck().get(source.id))
+export function sourceNum(db: Mirror, { id, kind, path, rank }: SourceName): number {
+  addSource(db, { id, kind, path, rank })
+  return Number(numOf(db, id))
 }
 
-const READ_ID = `select id from sources where num = ?`
+const findId = findingValue<[source: number], SourceId>(`select id from sources where num = ?`)
 
 /** The id of a source, from which ids of messages without an id are made. */
-export const sourceIdOf = (db: Mirror, source: number): SourceId =>
-  String(prepared(db, READ_ID).pluck().get(source)) as SourceId
-
-const FIND_BY_PATH = `select num from sources where kind = ? and path = ?`
+export const sourceIdOf = (db: Mirror, source: number): SourceId => String(findId(db, source)) as SourceId
 
 /** The number of the source with this kind and path; null before its first pass. */
-export const findSource = (db: Mirror, kind: string, path: string): number | null =>
-  prepared<number>(db, FIND_BY_PATH).pluck().get(kind, path) ?? null
-
-const READ_POSITION = `
-select identity, signature, watermark, watermark_key as watermarkKey, counted_at as countedAtMs
-from sources where num = ?
-`
+export const findSource = findingValue<[kind: string, path: string], number>(
+  `select num from sources where kind = ? and path = ?`,
+)
 
 /** `identity` is null before the first pass. `countedAtMs` is when the rows were last compared by count with the source. */
 export interface HeldPosition extends Omit<Position, 'identity'> {
@@ -49,46 +42,44 @@ export interface HeldPosition extends Omit<Position, 'identity'> {
   readonly countedAtMs: number | null
 }
 
+const findPosition = finding<[source: number], HeldPosition>(`
+select identity, signature, watermark, watermark_key as watermarkKey, counted_at as countedAtMs
+from sources where num = ?
+`)
+
 export function readPosition(db: Mirror, source: number): HeldPosition {
-  const row = prepared<HeldPosition>(db, READ_POSITION).get(source)
+  const row = findPosition(db, source)
   if (row === undefined) throw new Error(`there is no source ${source}`)
   return row
 }
 
-const SAVE_STATE = `
-update sources set state = ?, detail = ?, last_sync_at = coalesce(?, last_sync_at) where num = ?
-`
-
-/** @param syncedAtMs when a pass succeeded, in epoch milliseconds; null keeps the former time */
-export function saveSourceState(
-  db: Mirror,
-  source: number,
-  state: SourceState,
-  detail: string | null,
-  syncedAtMs: number | null,
-): void {
-  prepared(db, SAVE_STATE).run(state, detail, syncedAtMs, source)
+interface SourceEnd {
+  readonly num: number
+  readonly state: SourceState
+  readonly detail: string | null
+  /** When a pass succeeded, in epoch milliseconds; null keeps the former time. */
+  readonly syncedAtMs: number | null
 }
 
-const SAVE_COUNTS = `update sources set total_rows = ?, null_keys = ?, counted_at = ? where num = ?`
+export const saveSourceState = writing<[SourceEnd]>(`
+update sources set state = @state, detail = @detail, last_sync_at = coalesce(@syncedAtMs, last_sync_at) where num = @num
+`)
 
-export function saveCounts(
-  db: Mirror,
-  source: number,
-  counts: { readonly totalRows: number; readonly nullKeys: number },
-  nowMs: number,
-): void {
-  prepared(db, SAVE_COUNTS).run(counts.totalRows, counts.nullKeys, nowMs, source)
+interface SourceCounts {
+  readonly num: number
+  readonly totalRows: number
+  readonly nullKeys: number
+  readonly nowMs: number
 }
+
+export const saveCounts = writing<[SourceCounts]>(
+  `update sources set total_rows = @totalRows, null_keys = @nullKeys, counted_at = @nowMs where num = @num`,
+)
 
 const LIVE_ROWS = `
 select key, source_rowid as rowid, octets, checksum, missed_at as missedAtMs from source_rows
 where source = ? and is_live = 1
 `
-const LIST_ROWS = `${LIVE_ROWS} and key > ? and key <= ?`
-const FIND_ROW = `${LIVE_ROWS} and key = ?`
-const WAS_ROW = `select 1 from source_rows where source = ? and key = ? and is_live = 0`
-const COUNT_ROWS = `select count(*) as count from source_rows where source = ? and is_live = 1`
 
 export interface HeldRow {
   readonly key: string
@@ -100,76 +91,69 @@ export interface HeldRow {
 }
 
 /** Rows that the source held at the last pass, with `after < key <= last`. */
-export const listHeldRows = (db: Mirror, source: number, after: string, last: string): HeldRow[] =>
-  prepared<HeldRow>(db, LIST_ROWS).all(source, after, last)
+export const listHeldRows = listing<[source: number, after: string, last: string], HeldRow>(
+  `${LIVE_ROWS} and key > ? and key <= ?`,
+)
 
-export const findHeldRow = (db: Mirror, source: number, key: string): HeldRow | undefined =>
-  prepared<HeldRow>(db, FIND_ROW).get(source, key)
+export const findHeldRow = finding<[source: number, key: string], HeldRow>(`${LIVE_ROWS} and key = ?`)
 
 /** Whether the source once held this row and no longer does. */
-export const isGoneRow = (db: Mirror, source: number, key: string): boolean =>
-  prepared(db, WAS_ROW).get(source, key) !== undefined
-
-const LIST_ISSUES = `select key from row_issues where source = ?`
+export const isGoneRow = asking<[source: number, key: string]>(
+  `select 1 from source_rows where source = ? and key = ? and is_live = 0`,
+)
 
 /** The keys of rows that could not be read. */
-export const listIssueKeys = (db: Mirror, source: number): readonly string[] =>
-  prepared<string>(db, LIST_ISSUES).pluck().all(source)
-
-const IS_KNOWN = `
-select 1 from source_rows where source = ? and key = ? union all select 1 from row_issues where source = ? and key = ?
-`
+export const listIssueKeys = listingValues<[source: number], string>(`select key from row_issues where source = ?`)
 
 /** Whether the mirror knows this row: it is held, was held, or could not be read. */
-export const isRowKnown = (db: Mirror, source: number, key: string): boolean =>
-  prepared(db, IS_KNOWN).get(source, key, source, key) !== undefined
+export const isRowKnown = asking<[{ readonly source: number; readonly key: string }]>(`
+select 1 from source_rows where source = @source and key = @key
+union all select 1 from row_issues where source = @source and key = @key
+`)
 
-export const countHeldRows = (db: Mirror, source: number): number =>
-  prepared<number>(db, COUNT_ROWS).pluck().get(source) ?? 0
-
-const RECENT_CHATS = `
-select id from chats where source = ? and last_activity_at > ? order by last_activity_at desc limit ?
-`
+export const countHeldRows = counting<[source: number]>(
+  `select count(*) from source_rows where source = ? and is_live = 1`,
+)
 
 /** Chats of this source with activity since this time, newest first. */
-export const listRecentChats = (db: Mirror, source: number, sinceMs: number, limit: number): ChatId[] =>
-  prepared<ChatId>(db, RECENT_CHATS).pluck().all(source, sinceMs, limit)
+export const listRecentChats = listingValues<[source: number, sinceMs: number, limit: number], ChatId>(
+  `select id from chats where source = ? and last_activity_at > ? order by last_activity_at desc limit ?`,
+)
 
-const DROP_BAD_KEYS = `delete from row_issues where source = ? and reason = 'bad-key'`
-const ADD_BAD_KEY = `
+const dropBadKeys = writing<[source: number]>(`delete from row_issues where source = ? and reason = 'bad-key'`)
+const addBadKey = writing<[source: number, key: string, nowMs: number]>(`
 insert into row_issues (source, key, reason, octets, noted_at) values (?, ?, 'bad-key', null, ?) on conflict do nothing
-`
-const COUNT_BAD_KEYS = `select count(*) as count from row_issues where source = ? and reason = 'bad-key'`
+`)
 
 /** Replaces the list of rows whose key has a chat's prefix but names no chat. Each walk over all keys makes a new list. */
 export function replaceBadKeys(db: Mirror, source: number, names: readonly string[], nowMs: number): void {
   db.transaction(() => {
-    prepared(db, DROP_BAD_KEYS).run(source)
-    for (const name of names) prepared(db, ADD_BAD_KEY).run(source, name, nowMs)
+    dropBadKeys(db, source)
+    for (const name of names) addBadKey(db, source, name, nowMs)
   })()
 }
 
-export const countBadKeys = (db: Mirror, source: number): number =>
-  prepared<number>(db, COUNT_BAD_KEYS).pluck().get(source) ?? 0
-
-const HAS_MESSAGES = `
-select 1 from messages join chats on chats.num = chat where chats.id = ? and messages.source = ? and messages.is_live = 1
-limit 1
-`
+export const countBadKeys = counting<[source: number]>(
+  `select count(*) from row_issues where source = ? and reason = 'bad-key'`,
+)
 
 /** Whether the source, when it was last read, had a message of the chat. */
-export const hasMessages = (db: Mirror, source: number, chatId: ChatId): boolean =>
-  prepared(db, HAS_MESSAGES).get(chatId, source) !== undefined
+export const hasMessages = asking<[source: number, chatId: ChatId]>(`
+select 1 from messages join chats on chats.num = chat where messages.source = ? and chats.id = ? and messages.is_live = 1
+limit 1
+`)
 
-const LIST_ROLES = `select messages.id, role from messages join chats on chats.num = chat where chats.id = ?`
+const idsAndRoles = listing<[ChatId], { readonly id: MessageId; readonly role: Role }>(
+  `select messages.id, role from messages join chats on chats.num = chat where chats.id = ?`,
+)
 
 export const listRoles = (db: Mirror, chatId: ChatId): Map<MessageId, Role> =>
-  new Map(prepared<[MessageId, Role]>(db, LIST_ROLES).raw().all(chatId))
+  new Map(idsAndRoles(db, chatId).map(({ id, role }) => [id, role]))
 
 /** Replaces the rowid of rows that an older decoder read. It differs from every real rowid, so the row is read again. */
 export const OUTDATED_ROWID = -1
 
-const READ_DECODER = `select decoder from sources where num = ?`
+const decoderOf = findingValue<[source: number], number>(`select decoder from sources where num = ?`)
 const OUTDATE = [
   `update sources set decoder = @version, signature = null, watermark = null, watermark_key = null where num = @source`,
   `update source_rows set source_rowid = ${OUTDATED_ROWID}, checksum = null where source = @source and is_live = 1`,
@@ -182,7 +166,7 @@ const OUTDATE = [
  * @returns whether the version changed
  */
 export function noteDecoder(db: Mirror, source: number, version: number): boolean {
-  if (prepared(db, READ_DECODER).pluck().get(source) === version) return false
+  if (decoderOf(db, source) === version) return false
   db.transaction(() => OUTDATE.forEach((sql) => prepared(db, sql).run({ source, version })))()
   return true
 }
@@ -223,7 +207,9 @@ export class SourceRanks {
   }
 }
 
-const NOTE = `update source_rows set missed_at = ? where source = ? and key = ? and is_live = 1`
+const noteMissed = writing<[atMs: number | null, source: number, key: string]>(
+  `update source_rows set missed_at = ? where source = ? and key = ? and is_live = 1`,
+)
 
 /**
  * Marks rows that vanished together with too many others: it may be an accident. They still count as held for now.
@@ -232,30 +218,29 @@ const NOTE = `update source_rows set missed_at = ? where source = ? and key = ? 
 export function markMissed(db: Mirror, source: number, keys: readonly string[], atMs: number | null): void {
   if (keys.length === 0) return
   db.transaction(() => {
-    for (const key of keys) prepared(db, NOTE).run(atMs, source, key)
+    for (const key of keys) noteMissed(db, atMs, source, key)
   })()
 }
 
-const SUM_UP = `
-select count(*) as rows, min(missed_at) as sinceMs from source_rows where source = ? and missed_at is not null
-`
+/** How many rows of a source are missed. They do not count as deleted until a later pass confirms it. */
+export const countMissed = counting<[source: number]>(
+  `select count(*) from source_rows where source = ? and missed_at is not null`,
+)
 
-export const countMissed = (db: Mirror, source: number): number => prepared<number>(db, SUM_UP).pluck().get(source) ?? 0
-
-/**
- * The rows of a source that are missed, of all that it held, and when the first of them was missed, in epoch milliseconds.
- * They do not count as deleted until a later pass confirms it.
- */
-export function readMissed(
-  db: Mirror,
-  source: number,
-): { readonly rows: number; readonly of: number; readonly sinceMs: number } | null {
-  const { rows, sinceMs } = prepared<{ rows: number; sinceMs: number }>(db, SUM_UP).get(source) ?? {
-    rows: 0,
-    sinceMs: 0,
-  }
-  return rows === 0 ? null : { rows, of: countHeldRows(db, source), sinceMs }
+interface Missed {
+  readonly rows: number
+  /** All that the source held. */
+  readonly of: number
+  /** When the first of them was missed, in epoch milliseconds. */
+  readonly sinceMs: number
 }
+
+/** Undefined if no row is missed. */
+export const readMissed = finding<[{ readonly source: number }], Missed>(`
+select count(*) as rows, (select count(*) from source_rows where source = @source and is_live = 1) as "of",
+  min(missed_at) as sinceMs
+from source_rows where source = @source and missed_at is not null having count(*) > 0
+`)
 
 /** Progress of a sweep: the comparison of every value of a source. */
 export interface Sweep {
@@ -271,28 +256,19 @@ export interface Sweep {
   readonly endedAtMs: number | null
 }
 
-const READ = `
+const findSweep = finding<[source: number], Sweep>(`
 select verified_signature as verifiedSignature, signature, after_rowid as afterRowid, started_at as startedAtMs,
   ended_at as endedAtMs
 from sweeps where source = ?
-`
-const SAVE = `
-insert or replace into sweeps (source, verified_signature, signature, after_rowid, started_at, ended_at)
-values (@source, @verifiedSignature, @signature, @afterRowid, @startedAtMs, @endedAtMs)
-`
-
+`)
 const noSweep: Sweep = { verifiedSignature: null, signature: null, afterRowid: 0, startedAtMs: 0, endedAtMs: null }
 
-export const readSweep = (db: Mirror, source: number): Sweep => prepared<Sweep>(db, READ).get(source) ?? noSweep
+export const readSweep = (db: Mirror, source: number): Sweep => findSweep(db, source) ?? noSweep
 
-export const saveSweep = (db: Mirror, source: number, sweep: Sweep): void =>
-  void prepared(db, SAVE).run({ source, ...sweep })
-
-const LIST_READ = `
-select id, state, signature, decoder, watermark, counted_at as countedAtMs,
-  exists (select 1 from source_rows where source = num and missed_at is not null) as hasMissed
-from sources where kind not in ('', '${ARCHIVE}', '${HUB}')
-`
+export const saveSweep = writing<[Sweep & { readonly source: number }]>(`
+insert or replace into sweeps (source, verified_signature, signature, after_rowid, started_at, ended_at)
+values (@source, @verifiedSignature, @signature, @afterRowid, @startedAtMs, @endedAtMs)
+`)
 
 /** How a source was when it was last read. */
 export interface ReadSource {
@@ -307,7 +283,11 @@ export interface ReadSource {
 }
 
 /** The sources that are looked for, as they were when they were last read. */
-export const listRead = (db: Mirror): ReadSource[] => prepared<ReadSource>(db, LIST_READ).all()
+export const listRead = listing<[], ReadSource>(`
+select id, state, signature, decoder, watermark, counted_at as countedAtMs,
+  exists (select 1 from source_rows where source = num and missed_at is not null) as hasMissed
+from sources where kind not in ('', '${ARCHIVE}', '${HUB}')
+`)
 
 interface Known extends Pick<SourceName, 'id' | 'kind' | 'path'> {
   readonly num: number
@@ -317,13 +297,13 @@ interface Known extends Pick<SourceName, 'id' | 'kind' | 'path'> {
   readonly hasRows: number
 }
 
-const LIST_KNOWN = `
+const listKnown = listing<[], Known>(`
 select num, id, kind, path, last_sync_at as lastSyncAt, state,
   exists (select 1 from source_rows where source = num) as hasRows
 from sources where kind not in ('', '${ARCHIVE}', '${HUB}')
-`
-const MISS = `update sources set state = 'missing', detail = null where num = ?`
-const FORGET = `delete from sources where num = ?`
+`)
+const miss = writing<[num: number]>(`update sources set state = 'missing', detail = null where num = ?`)
+const forget = writing<[num: number]>(`delete from sources where num = ?`)
 
 /**
  * Looks at the sources that the mirror knows and that are not looked for any more. Those that were never read are deleted,
@@ -335,16 +315,16 @@ export function followSources(
   current: ReadonlyMap<SourceId, SourceName>,
   isGone: (path: string) => boolean,
 ): void {
-  for (const { num, id, path, state, lastSyncAt, hasRows } of prepared<Known>(db, LIST_KNOWN).all()) {
+  for (const { num, id, path, state, lastSyncAt, hasRows } of listKnown(db)) {
     if (current.has(id)) continue
-    if (state !== 'ok' && lastSyncAt === null && hasRows === 0) forget(db, num)
-    else if (state !== 'missing' && isGone(path)) prepared(db, MISS).run(num)
+    if (state !== 'ok' && lastSyncAt === null && hasRows === 0) forgetUnused(db, num)
+    else if (state !== 'missing' && isGone(path)) miss(db, num)
   }
 }
 
-function forget(db: Mirror, num: number): void {
+function forgetUnused(db: Mirror, num: number): void {
   try {
-    prepared(db, FORGET).run(num)
+    forget(db, num)
   } catch (error) {
     // Other rows refer to the source, so it was in use after all.
     if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')) throw error

@@ -1,10 +1,9 @@
-import type { MessageId } from '../../model/ids.ts'
+import { type MessageId, asMessageId } from '../../model/ids.ts'
 import type { Role } from '../../model/message.ts'
 import type { ChatTime, Outline, OutlineEntry } from '../../model/thread.ts'
 import type { SourceRanks } from '../sources/sources.ts'
 import type { NextMessage, Place, SaidMessage } from '../write/messages.ts'
 import { splitTextKeys } from '../write/pack-message.ts'
-import { isDocument, withDocuments } from './documents.ts'
 
 /** All that the sources say of a chat, without the texts of its messages. */
 export interface ChatSayings {
@@ -337,3 +336,33 @@ const placeCopy = ({ sent_at }: SaidMessage): Place => ({
   is_orphan: 2,
   is_shadowed: 1,
 })
+
+/** Ids of Cursor's own messages do not begin like this. */
+const PREFIX = 'plan-'
+
+/** @param name of the plan's file, which stays the same when the plan changes */
+export const documentId = (name: string): MessageId => asMessageId(`${PREFIX}${name}`)
+
+/**
+ * A document is a file that belongs to a chat, such as a plan, and is a message of it. Its second id names the message that it
+ * follows. It does not tell whether Cursor still has the chat.
+ */
+export const isDocument = ({ id }: { readonly id: string }): boolean => id.startsWith(PREFIX)
+
+/** SQL: whether a message is a document. */
+export const IS_DOCUMENT = `messages.id glob '${PREFIX}*'`
+
+/** The order with all documents, each after the message that it follows, or at the end if that is unknown. */
+export function withDocuments(outline: Outline, messages: readonly NextMessage[]): Outline {
+  const all = messages.flatMap(({ columns }) => (isDocument(columns) ? columns : []))
+  // Most chats have none.
+  if (outline === null || all.length === 0) return outline
+  const named = new Set(outline.map(({ id }) => id))
+  // An archive may have the same one.
+  const unnamed = new Map(all.flatMap((document) => (named.has(document.id) ? [] : [[document.id, document]])))
+  const documents = [...unnamed.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const entryOf = ({ id, role }: (typeof documents)[number]) => ({ id, role, createdAtMs: null, startedAtMs: null })
+  const follow = (id: MessageId | null) => documents.filter(({ alias }) => alias !== null && alias === id).map(entryOf)
+  const rest = documents.filter(({ alias }) => alias === null || !named.has(alias)).map(entryOf)
+  return [...outline.flatMap((entry) => [entry, ...follow(entry.id)]), ...rest]
+}

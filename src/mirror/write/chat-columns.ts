@@ -1,34 +1,22 @@
-import { noteChanges, titleKey } from '../index/changes.ts'
 import type { Mirror } from '../open.ts'
-import { ARCHIVE, type SourceRanks } from '../sources/sources.ts'
-import { prepared } from '../sql.ts'
+import { ARCHIVE } from '../sources/sources.ts'
+import { asking, counting, finding, findingValue, listing, listingValues, prepared, writing } from '../sql.ts'
 import { type Change, type ChatFacts, type ChatMetadata, type OwnRow, tellsFacts } from '../../model/change.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Outline } from '../../model/thread.ts'
 
-interface TitleColumns {
-  readonly title: string
-  readonly summary: string | null
-  readonly todos: string | null
-}
+/** The number of a chat in other tables; null if the mirror has nothing of it. */
+export const chatNum = findingValue<[ChatId], number>(`select num from chats where id = ?`)
 
-/** @param before null for a chat that was just added */
-export function noteTitle(db: Mirror, num: number, before: TitleColumns | null, after: TitleColumns): void {
-  if (before?.title === after.title && before.summary === after.summary && before.todos === after.todos) return
-  noteChanges(db, [titleKey(num)], true)
-}
-
-const NEXT_REVISION = `select coalesce(max(revision), 0) + 1 from chats`
+export const isMirrored = (db: Mirror, id: ChatId): boolean => chatNum(db, id) !== null
 
 /** The next revision. Every change of a chat, or of data that belongs to it, uses one, so readers can ask for changes. */
-export const nextRevision = (db: Mirror): number => prepared<number>(db, NEXT_REVISION).pluck().get() ?? 1
-
-const TOUCH = `update chats set revision = ? where id = ?`
+export const nextRevision = counting(`select coalesce(max(revision), 0) + 1 from chats`)
 
 /** Gives a chat a new revision after a change outside its own columns. */
-export function touchChat(db: Mirror, id: ChatId): void {
-  prepared(db, TOUCH).run(nextRevision(db), id)
-}
+export const touchChat = writing<[ChatId]>(
+  `update chats set revision = (select coalesce(max(revision), 0) + 1 from chats) where id = ?`,
+)
 
 export type OwnRowState = 'none' | 'live' | 'gone'
 
@@ -78,45 +66,35 @@ where ${names.map((name) => `${name} is not excluded.${name}`).join(' or ')}
 export const writeChatMetadata = (db: Mirror, { source, metadata }: Change): ChatId[] =>
   metadata.filter((said) => saveMetadata(db, source, said) || !isMirrored(db, said.chatId)).map(({ chatId }) => chatId)
 
-const FORGET_OWN_ROW = `delete from chat_metadata where chat_id = ? and source = ? and list = '${OWN_ROW}'`
-
-/**
- * Metadata of the chat's own row stays when the row is gone. It is deleted once another store of the same rank has the
- * chat's row, because the chat then lives on there, for example in another profile.
- */
-export function forgetMoved(
-  db: Mirror,
-  chatId: ChatId,
-  ownRows: ReadonlyMap<number, OwnRowState>,
-  ranks: SourceRanks,
-): void {
-  const liveRanks = new Set([...ownRows].flatMap(([source, state]) => (state === 'live' ? ranks.of(source) : [])))
-  for (const [source, state] of ownRows) {
-    if (state === 'gone' && liveRanks.has(ranks.of(source))) prepared(db, FORGET_OWN_ROW).run(chatId, source)
-  }
-}
-
 /** Builds with this list no longer update the older lists. Archiving a chat does not change its update time. */
 const NEWEST_LIST = 'header-table'
 
 /**
  * The chat's own row first, that of the best source before others. Then the lists, the latest update first; of two with
- * the same time, the list that is still updated.
+ * the same time, the list that is still updated. What a row said that is gone counts until another store of the same rank
+ * has the chat's row, because the chat then lives on there, for example in another profile.
  */
-const LIST_METADATA = `
-select chat_metadata.*, kind from chat_metadata cross join sources on sources.num = chat_metadata.source
-where chat_id = ?
+const listMetadata = listing<[ChatId], MetadataColumns & { readonly list: string; readonly kind: string }>(`
+select said.*, kind from chat_metadata said cross join sources on sources.num = said.source
+where chat_id = ? and not (list = '' and exists (
+  select 1 from chats
+    join outlines gone on gone.chat = chats.num and gone.source = said.source and gone.own_row = 'gone'
+    join outlines other on other.chat = chats.num and other.source <> said.source
+      and (other.own_row = 'live' or other.source = chats.source)
+    join sources alike on alike.num = other.source and alike.rank = sources.rank
+  where chats.id = chat_id
+))
 order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
-`
+`)
 
 /** What a pulled chat says of others does not count: somebody else could hide a chat by it. Pulled subagents say it themselves. */
-const IS_LINKED = `
-select 1 from chat_links left join chats on chats.id = parent_id where child_id = ? and machine is null
-`
+const isLinkedTo = asking<[ChatId]>(
+  `select 1 from chat_links left join chats on chats.id = parent_id where child_id = ? and machine is null`,
+)
 
 /** What the chat's own row and all lists say together, as columns of `chats`. */
 export function mergeMetadata(db: Mirror, chatId: ChatId) {
-  const all = prepared<MetadataColumns & { list: string; kind: string }>(db, LIST_METADATA).all(chatId)
+  const all = listMetadata(db, chatId)
   // An archive's metadata of the chat's own row counts only if no store ever had that row.
   const hasStoreRow = all.some(({ list, kind }) => list === OWN_ROW && kind !== ARCHIVE)
   const counted = hasStoreRow ? all.filter(({ kind }) => kind !== ARCHIVE) : all
@@ -128,7 +106,6 @@ export function mergeMetadata(db: Mirror, chatId: ChatId) {
   )
   const [newest] = archival.toSorted((a, b) => (b.updated_at ?? 0) - (a.updated_at ?? 0))
   const own = counted.find(({ list }) => list === OWN_ROW)
-  const isLinked = prepared(db, IS_LINKED).get(chatId) !== undefined
   const updates = counted.flatMap(({ updated_at }) => updated_at ?? [])
   return {
     name: first('name'),
@@ -139,7 +116,7 @@ export function mergeMetadata(db: Mirror, chatId: ChatId) {
     is_archived: newest?.is_archived ?? 0,
     // Only the own row decides: an outdated list must not hide a chat.
     is_draft: own?.is_draft ?? 0,
-    is_subagent: isLinked || counted.some((said) => said.is_subagent === 1) ? 1 : 0,
+    is_subagent: isLinkedTo(db, chatId) || counted.some((said) => said.is_subagent === 1) ? 1 : 0,
     parent_chat_id: first('parent_chat_id'),
     lines_added: first('lines_added'),
     lines_removed: first('lines_removed'),
@@ -147,11 +124,13 @@ export function mergeMetadata(db: Mirror, chatId: ChatId) {
   }
 }
 
-const WRITE_OUTLINE = `
+const writeOutline = writing<
+  [{ readonly chat: number; readonly source: number; readonly entries: string | null; readonly state: OwnRowState }]
+>(`
 insert into outlines (chat, source, entries, own_row) values (@chat, @source, coalesce(@entries, 'null'), @state)
 on conflict (chat, source) do update set entries = coalesce(@entries, entries), own_row = @state
 where entries <> coalesce(@entries, entries) or own_row <> @state
-`
+`)
 
 /**
  * Saves what a source reports of the chat's own row. The known order stays when the row is gone.
@@ -162,47 +141,49 @@ export function noteOwnRow(db: Mirror, chat: number, source: number, ownRow: Own
   const isGone = ownRow.kind === 'gone' || ownRow.kind === 'remembered'
   const state: OwnRowState = ownRow.kind === 'forgotten' ? 'none' : isGone ? 'gone' : 'live'
   const entries = tellsFacts(ownRow) ? JSON.stringify(ownRow.outline) : null
-  return prepared(db, WRITE_OUTLINE).run({ chat, source, entries, state }).changes > 0
+  return writeOutline(db, { chat, source, entries, state }) > 0
 }
 
-const DROP_COPY = `delete from pending_references where chat = ? and source = ? and kind = 'copy'`
-const ADD_COPY = `insert into pending_references (chat, source, message_id, kind, name) values (?, ?, '', 'copy', '')`
+const dropCopyReference = writing<[chat: number, source: number]>(
+  `delete from pending_references where chat = ? and source = ? and kind = 'copy'`,
+)
+const addCopyReference = writing<[chat: number, source: number]>(
+  `insert into pending_references (chat, source, message_id, kind, name) values (?, ?, '', 'copy', '')`,
+)
 
 /**
  * Saves whether a chat's own row, which was just read or is gone, refers to a copy of the thread. The reference has no
  * message, and gets a new number each time, because the copy may have changed with the row.
  */
 export function noteCopy(db: Mirror, chat: number, source: number, namesCopy: boolean): void {
-  prepared(db, DROP_COPY).run(chat, source)
-  if (namesCopy) prepared(db, ADD_COPY).run(chat, source)
+  dropCopyReference(db, chat, source)
+  if (namesCopy) addCopyReference(db, chat, source)
 }
-
-const DROP_OUTLINE = `delete from outlines where chat = ? and source = ?`
 
 /** Forgets that a source had the chat's own row. @returns whether anything changed */
-export const dropOwnRow = (db: Mirror, chat: number, source: number): boolean =>
-  prepared(db, DROP_OUTLINE).run(chat, source).changes > 0
+export const dropOwnRow = (db: Mirror, chat: number, source: number): boolean => dropOutline(db, chat, source) > 0
+const dropOutline = writing<[chat: number, source: number]>(`delete from outlines where chat = ? and source = ?`)
 
-const LIST_STATES = `select source, own_row as state from outlines where chat = ?`
+const listStates = listing<[chat: number], { readonly source: number; readonly state: OwnRowState }>(
+  `select source, own_row as state from outlines where chat = ?`,
+)
 
 /** State of the chat's own row in every source that ever had one. */
-export function readOwnRows(db: Mirror, chat: number): ReadonlyMap<number, OwnRowState> {
-  const rows = prepared<{ source: number; state: OwnRowState }>(db, LIST_STATES).all(chat)
-  return new Map(rows.map(({ source, state }) => [source, state]))
-}
-
-const FIND_CHAT = `select num from chats where id = ?`
+export const readOwnRows = (db: Mirror, chat: number): ReadonlyMap<number, OwnRowState> =>
+  new Map(listStates(db, chat).map(({ source, state }) => [source, state]))
 
 /** State of the chat's own row in one source; `none` if the source never had one. */
 export const readOwnRow = (db: Mirror, id: ChatId, source: number): OwnRowState =>
-  readOwnRows(db, prepared<number>(db, FIND_CHAT).pluck().get(id) ?? 0).get(source) ?? 'none'
+  readOwnRows(db, chatNum(db, id) ?? 0).get(source) ?? 'none'
 
-const READ_OUTLINE = `select entries from outlines where chat = ? and source = ?`
+const findEntries = findingValue<[chat: number, source: number], string>(
+  `select entries from outlines where chat = ? and source = ?`,
+)
 
 /** A source's order of a chat; null if it gives none, undefined if it never had the chat's own row. */
 export function readOutline(db: Mirror, chat: number, source: number): Outline | undefined {
-  const entries = prepared<string>(db, READ_OUTLINE).pluck().get(chat, source)
-  return entries === undefined ? undefined : (JSON.parse(entries) as Outline)
+  const entries = findEntries(db, chat, source)
+  return entries === null ? undefined : (JSON.parse(entries) as Outline)
 }
 
 /** What the mirror has of a chat. A restore adds the rest. */
@@ -218,40 +199,39 @@ export interface HeldChat {
   readonly messageIds: ReadonlySet<string>
 }
 
-const FIND = `
-select project is not null as hasProject, cursor_updated_at as updatedAtMs from chats where id = ? and machine is null
-`
-const LIST_TELLING = `
-select distinct kind = '${ARCHIVE}' from outlines join sources on sources.num = outlines.source
-where outlines.chat = (select num from chats where id = ?)
-`
-const LIST_IDS = `
+const findHeld = finding<
+  [ChatId],
+  Record<'isTold' | 'isRemembered' | 'hasProject', 0 | 1> & Pick<HeldChat, 'updatedAtMs'>
+>(`
+select project is not null as hasProject, cursor_updated_at as updatedAtMs,
+  count(*) filter (where kind <> '${ARCHIVE}') > 0 as isTold, count(*) filter (where kind = '${ARCHIVE}') > 0 as isRemembered
+from chats left join outlines on outlines.chat = chats.num left join sources on sources.num = outlines.source
+where chats.id = ? and machine is null group by chats.num
+`)
+const listIds = listingValues<[{ readonly id: ChatId }], string>(`
 select id from messages where chat = (select num from chats where chats.id = @id)
 union select id from superseded_messages where chat_id = @id
-`
+`)
 
 /** Null if the mirror has nothing of the chat. A pulled copy is nothing: it goes when a source of this machine has the chat. */
 export function findHeldChat(db: Mirror, id: ChatId): HeldChat | null {
-  const found = prepared<{ hasProject: number; updatedAtMs: number | null }>(db, FIND).get(id)
+  const found = findHeld(db, id)
   if (found === undefined) return null
-  const telling = prepared<number>(db, LIST_TELLING).pluck().all(id)
+  const { isTold, isRemembered, hasProject, updatedAtMs } = found
   return {
-    isTold: telling.includes(0),
-    isRemembered: telling.includes(1),
-    hasProject: found.hasProject === 1,
-    updatedAtMs: found.updatedAtMs,
-    messageIds: new Set(prepared<string>(db, LIST_IDS).pluck().all({ id })),
+    isTold: isTold === 1,
+    isRemembered: isRemembered === 1,
+    hasProject: hasProject === 1,
+    updatedAtMs,
+    messageIds: new Set(listIds(db, { id })),
   }
 }
-
-const IS_MIRRORED = `select 1 from chats where id = ?`
-export const isMirrored = (db: Mirror, id: ChatId): boolean => prepared(db, IS_MIRRORED).get(id) !== undefined
 
 /** SQL: whether only lists of Cursor's name a chat, so that nothing of it is here. @param chat the alias of its row */
 export const isListedOnly = (chat: string): string =>
   `(${chat}.own_row = 'none' and not exists (select 1 from messages where messages.chat = ${chat}.num))`
 
-const IS_OWN = `select 1 from chats c where id = ? and machine is null and not ${isListedOnly('c')}`
-
 /** Whether a source of this machine has the chat, or once had it. */
-export const isOwn = (db: Mirror, id: ChatId): boolean => prepared(db, IS_OWN).get(id) !== undefined
+export const isOwn = asking<[ChatId]>(
+  `select 1 from chats c where id = ? and machine is null and not ${isListedOnly('c')}`,
+)

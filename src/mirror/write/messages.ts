@@ -1,10 +1,16 @@
 import type { Mirror } from '../open.ts'
-import { RowInsert, prepared } from '../sql.ts'
-import { addCalls, replaceCalls, rowsOf, type packParts } from './pack-message.ts'
+import { RowInsert, asking, counting, findingValue, listing, listingValues, prepared, writing } from '../sql.ts'
+import { addCalls, replaceCalls, rowsOf, type packParts, parseParts } from './pack-message.ts'
+import { chatNum } from './chat-columns.ts'
 import type { WriteTools } from './write.ts'
 import { CALL_CHAT_PREFIX } from '../../model/chat.ts'
-import type { ChatId, MessageId } from '../../model/ids.ts'
+import { type ChatId, type MessageId, asMessageId } from '../../model/ids.ts'
 import type { CallFact, Role, TimeSource } from '../../model/message.ts'
+import { hash as digest } from 'node:crypto'
+import type { OutlineEntry } from '../../model/thread.ts'
+import { sourceIdOf } from '../sources/sources.ts'
+import { textsOf } from '../purge/scope.ts'
+import type { ChatChange, MessageWrite } from '../../model/change.ts'
 
 /** The columns of `messages`, except key, chat and body. This one list drives every insert, select, update and compare. */
 const emptyColumns = {
@@ -63,7 +69,7 @@ export interface NextMessage {
 export const contentColumns = (message: ReturnType<typeof packParts>, { isEstimating }: WriteTools) => ({
   estimated_input: isEstimating ? message.estimate.input : null,
   estimated_output: isEstimating ? message.estimate.output : null,
-  tool_calls: message.toolCalls,
+  tool_calls: message.calls.length,
   content_hash: message.contentHash,
   user_text: message.userText,
   text_keys: message.textKeys,
@@ -105,23 +111,21 @@ export function findMessage(db: Mirror, chat: number, id: MessageId, source: num
   return row === undefined ? null : heldOf(row, new Map())
 }
 
-const FIND_CHAT = `select num from chats where id = ?`
-
 /** A source's live messages of a chat, in order. */
 export function listLiveMessages(db: Mirror, chatId: ChatId, source: number): HeldMessage[] {
-  const chat = prepared<number>(db, FIND_CHAT).pluck().get(chatId)
+  const chat = chatNum(db, chatId)
   const placeOf = ({ position }: HeldMessage): number => position ?? Number.MAX_SAFE_INTEGER
-  return (chat === undefined ? [] : listMessages(db, chat))
+  return (chat === null ? [] : listMessages(db, chat))
     .filter((message) => message.source === source && message.is_live === 1)
     .sort((one, other) => placeOf(one) - placeOf(other) || one.key - other.key)
 }
 
-const FIND_DELEGATED = `
+const listDelegated = listingValues<[{ readonly parent: ChatId; readonly text: number }], ChatId>(`
 select distinct chats.id from chat_links
 cross join chats on chats.id = chat_links.child_id and chats.id glob '${CALL_CHAT_PREFIX}*' and chats.machine is null
 cross join messages on messages.chat = chats.num and messages.user_text = @text
 where chat_links.parent_id = @parent limit 2
-`
+`)
 
 /**
  * The subagent of a chat that has this prompt and whose id is made of the id of the call that started it. Null if there is
@@ -129,28 +133,47 @@ where chat_links.parent_id = @parent limit 2
  * @param text the prompt's `textKey`
  */
 export function findDelegated(db: Mirror, parent: ChatId, text: number): ChatId | null {
-  const [found = null, ...others] = prepared<ChatId>(db, FIND_DELEGATED).pluck().all({ parent, text })
+  const [found = null, ...others] = listDelegated(db, { parent, text })
   return others.length === 0 ? found : null
 }
 
-const LIST_IDS = `select m.id from messages m join chats c on c.num = m.chat where c.id = ?`
+/** A message with a call that wrote a plan. */
+export interface Planner {
+  readonly chatId: ChatId
+  readonly id: MessageId
+  /** All its parts, as JSON. */
+  readonly parts: string
+}
+
+/** All messages of this machine's chats that wrote plans, in order of their chats. */
+export const listPlanners = listing<[], Planner>(`
+select chats.id as chatId, messages.id, bodies.parts from calls
+cross join messages on messages.body = calls.body and messages.is_orphan = 0 and messages.tool_calls > 0
+cross join chats on chats.num = messages.chat and chats.machine is null
+cross join bodies on bodies.num = messages.body
+where calls.file = 0 and calls.tool in (
+  select name from names where kind = 'tool' and replace(lower(name), '_', '') = 'createplan'
+)
+order by chats.id, messages.position, messages.id
+`)
 
 /** The ids of all messages of a chat, from any source. */
-export const listMessageIds = (db: Mirror, chatId: ChatId): MessageId[] =>
-  prepared<MessageId>(db, LIST_IDS).pluck().all(chatId)
+export const listMessageIds = listingValues<[ChatId], MessageId>(
+  `select m.id from messages m join chats c on c.num = m.chat where c.id = ?`,
+)
 
 const addRows = new RowInsert(
   `messages (key, chat, body, ${COLUMNS.join(', ')})`,
   `(?, ?, ?${', ?'.repeat(COLUMNS.length)})`,
 )
 const ADD_BODY = `insert into bodies (parts) values (?)`
-const SAVE_BODY = `update bodies set parts = ? where num = ?`
-const READ_PARTS = `select parts from bodies where num = ?`
+const saveBody = writing<[partsJson: string, body: number]>(`update bodies set parts = ? where num = ?`)
+const findParts = findingValue<[body: number], string>(`select parts from bodies where num = ?`)
 
 /** The stored parts of a message, as JSON. */
 export function readParts(db: Mirror, body: number): string {
-  const parts = prepared<string>(db, READ_PARTS).pluck().get(body)
-  if (parts === undefined) throw new Error('a message has no body')
+  const parts = findParts(db, body)
+  if (parts === null) throw new Error('a message has no body')
   return parts
 }
 
@@ -164,8 +187,9 @@ export function saveMessage(
   chat: number,
   { held, partsJson, calls }: NextMessage,
   columns: MessageColumns,
-  { indexed, keys, names, added }: WriteTools,
+  tools: WriteTools,
 ): boolean {
+  const { indexed, keys, added } = tools
   if (held === null) {
     if (partsJson === null) throw new Error('a new message needs its body')
     const key = keys.next(columns.created_at, columns.position)
@@ -173,7 +197,7 @@ export function saveMessage(
     added.rows.push([key, chat, body, ...COLUMNS.map((column) => columns[column])])
     for (const row of rowsOf(body, calls ?? [])) added.calls.push(row)
     if (columns.is_shadowed === 0) indexed.add(key)
-    names.write(columns.marks, columns.model)
+    noteNames(tools, columns)
     return true
   }
   const hasNewBody = partsJson !== null && readParts(db, held.body) !== partsJson
@@ -193,11 +217,16 @@ export function saveMessage(
     prepared(db, `update messages set ${set} where key = ?`).run(...values, held.key)
   }
   if (hasNewBody) {
-    prepared(db, SAVE_BODY).run(partsJson, held.body)
+    saveBody(db, partsJson, held.body)
     replaceCalls(db, held.body, calls ?? [])
   }
-  names.write(columns.marks, columns.model)
+  noteNames(tools, columns)
   return true
+}
+
+function noteNames(tools: WriteTools, { marks, model }: MessageColumns): void {
+  if (marks.includes('tool:')) tools.marks.add(marks)
+  if (model !== null) tools.models.add(model)
 }
 
 export function writeAdded(db: Mirror, { added }: WriteTools): void {
@@ -218,26 +247,26 @@ export function sortKeyFloor(createdAtMs: number | null): number {
 }
 
 /** A key that was freed is not given again before the index has taken that: its old row would be found. */
-const IS_TAKEN = `
-select 1 from messages where key = @key union all select 1 from index_changes where key = @key limit 1
-`
-const LAST_UNTIMED_KEY = `
+const isTaken = asking<[{ readonly key: bigint }]>(
+  `select 1 from messages where key = @key union all select 1 from index_changes where key = @key limit 1`,
+)
+const lastUntimedKey = counting<[{ readonly below: bigint }]>(`
 select max(key) from (
   select max(key) as key from messages where key < @below
   union all select max(key) from index_changes where key between 0 and @below
 )
-`
+`)
 
 /**
  * Assigns keys to messages during one transaction: the first free key at or after the message's time; within the
- * millisecond, the position decides. It remembers taken ranges, because all messages of a chat without own times share one
+ * millisecond, the position decides, then the order of asking: all messages of a chat without own times share one
  * millisecond, and so may several chats that were created at once. An assigned key need not be written before the next one
  * is asked for.
  */
 export class KeyAllocator {
   readonly #db: Mirror
-  /** A range of keys that are all taken, by the first key of its millisecond. `end` is the key after the last one. */
-  readonly #runs = new Map<number, { readonly from: number; readonly end: number }>()
+  /** The key after the last one that was assigned in a millisecond, by the first key of the millisecond. */
+  readonly #after = new Map<number, number>()
   readonly #assigned = new Set<number>()
   #lastUntimed: number | null = null
 
@@ -249,17 +278,109 @@ export class KeyAllocator {
   next(createdAtMs: number | null, position: number | null): number {
     if (createdAtMs === null) {
       const below = BigInt(sortKeyFloor(1e9))
-      this.#lastUntimed ??= prepared<number | null>(this.#db, LAST_UNTIMED_KEY).pluck().get({ below }) ?? 0
+      this.#lastUntimed ??= lastUntimedKey(this.#db, { below })
       return (this.#lastUntimed += 1)
     }
     const floor = sortKeyFloor(createdAtMs)
     const wanted = floor + Math.min(position ?? 0, SLOTS_PER_MS - 1)
-    const run = this.#runs.get(floor)
-    const isInRun = run !== undefined && run.from <= wanted && wanted <= run.end
-    let key = isInRun ? run.end : wanted
-    while (this.#assigned.has(key) || prepared(this.#db, IS_TAKEN).get({ key: BigInt(key) }) !== undefined) key += 1
+    let key = Math.max(wanted, this.#after.get(floor) ?? 0)
+    while (this.#assigned.has(key) || isTaken(this.#db, { key: BigInt(key) })) key += 1
     this.#assigned.add(key)
-    this.#runs.set(floor, { from: isInRun ? run.from : wanted, end: key + 1 })
+    this.#after.set(floor, key + 1)
     return key
   }
 }
+
+// The id of a message without one is made of its chat and its place. Two stores, or one at two times, can have other
+// words at the same place: each of these messages then gets an id of its own, so that all of them are kept.
+
+const madeFrom = (...identity: readonly string[]): MessageId =>
+  asMessageId(`made-${digest('sha256', JSON.stringify(identity)).slice(0, 32)}`)
+
+const listOthers = listing<[{ readonly chat: number; readonly source: number }], Rival>(`
+select messages.id, source, content_hash as contentHash, sources.id as store,
+  path < (select path from sources where num = @source) as isFirst
+from messages join sources on sources.num = source
+where chat = @chat and source <> @source and kind = (select kind from sources where num = @source)
+`)
+const listLive = listingValues<[chat: number, source: number], MessageId>(
+  `select id from messages where chat = ? and source = ? and is_live = 1`,
+)
+const RENAME = `update or ignore messages set id = ? where chat = ? and id = ? and source = ?`
+const RENAME_LISTED = `update outlines set entries = replace(entries, ?, ?) where chat = ? and source = ?`
+
+interface Rival {
+  readonly id: MessageId
+  readonly source: number
+  readonly contentHash: string
+  readonly store: string
+  readonly isFirst: number
+}
+
+/** Messages of other stores of this kind that have other words under the id of one of these messages. */
+function listRivals(db: Mirror, num: number, source: number, messages: readonly MessageWrite[]): readonly Rival[] {
+  const contents = new Map(messages.map(({ id, contentHash }) => [id, contentHash]))
+  return listOthers(db, { chat: num, source }).filter(
+    ({ id, contentHash }) => contents.has(id) && contents.get(id) !== contentHash,
+  )
+}
+
+/**
+ * A chat in which no id names other words than in another store of this kind. Of two such stores, the one with the first
+ * path keeps the id of the place, so the ids do not depend on which store was read first. A message that has an id of its
+ * own keeps it if the other store's message is purged; else it would count as lost.
+ */
+export function withOwnIds(db: Mirror, source: number, chat: ChatChange): ChatChange {
+  const { ownRow } = chat
+  const num = chat.isByPlace === true ? chatNum(db, chat.id) : null
+  if (num === null || ownRow.kind !== 'read') return chat
+  const rivals = listRivals(db, num, source, chat.messages).filter(({ isFirst }) => isFirst === 1)
+  const store = sourceIdOf(db, source)
+  const live = new Set(listLive(db, num, source))
+  const renamed =
+    live.size === 0 ? [] : chat.messages.filter(({ id }) => !live.has(id) && live.has(madeFrom(id, store)))
+  const names = new Map([...rivals, ...renamed].map(({ id }) => [id, madeFrom(id, store)]))
+  if (names.size === 0) return chat
+  const nameOf = (id: MessageId): MessageId => names.get(id) ?? id
+  const rename = (entry: OutlineEntry): OutlineEntry => (entry.id === null ? entry : { ...entry, id: nameOf(entry.id) })
+  return {
+    ...chat,
+    messages: chat.messages.map((message) => ({ ...message, id: nameOf(message.id) })),
+    ownRow: {
+      ...ownRow,
+      embeddedIds: new Set([...ownRow.embeddedIds].map(nameOf)),
+      outline: ownRow.outline?.map(rename) ?? null,
+    },
+  }
+}
+
+/** Gives messages of other stores that must leave their ids to this one the ids that reading them again would give them. */
+export function renameRivals(db: Mirror, num: number, source: number, { messages }: ChatChange): void {
+  for (const { id, source: of, store } of listRivals(db, num, source, messages)) {
+    const own = madeFrom(id, store)
+    // If it has that id already, reading it again settles both.
+    if (prepared(db, RENAME).run(own, num, id, of).changes > 0) prepared(db, RENAME_LISTED).run(id, own, num, of)
+  }
+}
+
+/**
+ * The former message if a message was rewritten with other words. It was not if its words are elsewhere in the chat now,
+ * or if they are the beginning of the new ones, as in an answer that is still being written.
+ */
+export function replacedMessage(
+  db: Mirror,
+  held: HeldMessage,
+  message: MessageWrite,
+  { messages }: ChatChange,
+  nowMs: number,
+): NextMessage | null {
+  if (held.content_hash === message.contentHash) return null
+  if (messages.some(({ contentHash }) => contentHash === held.content_hash)) return null
+  const now = textsIn(message.partsJson)
+  if (textsIn(readParts(db, held.body)).every((text) => now.some((longer) => longer.startsWith(text)))) return null
+  const deleted_at = held.is_live === 1 ? nowMs : held.deleted_at
+  const columns = { ...held, id: madeFrom(held.id, held.content_hash), is_live: 0, deleted_at }
+  return { held, columns, partsJson: null, calls: null }
+}
+
+const textsIn = (partsJson: string): readonly string[] => textsOf(parseParts(partsJson))

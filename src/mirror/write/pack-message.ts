@@ -121,12 +121,10 @@ const hashedColumns = ({ plan, summary, ...columns }: ColumnTexts): string[] => 
 /** What is stored of a message's parts, and the facts that follow from them. */
 export function packParts(role: Role, parts: readonly Part[]) {
   const { columns, isCapped } = wholeColumns(parts)
-  const calls = callsOf(parts)
   return {
     partsJson: JSON.stringify(parts),
     estimate: estimateMessage(role, parts),
-    toolCalls: calls.length,
-    calls,
+    calls: callsOf(parts),
     contentHash: digest('sha256', hashedColumns(columns).join('\u0000'), 'base64').slice(0, 20),
     isIndexCapped: isCapped,
     textKeys: textKeys(parts),

@@ -1,6 +1,6 @@
 import { Bars } from '../purge/bars.ts'
 import type { Mirror } from '../open.ts'
-import { prepared } from '../sql.ts'
+import { counting, finding, listing, listingValues, writing } from '../sql.ts'
 import type { AnswerWrite, Change, MessageWrite, PendingReference, Written } from '../../model/change.ts'
 import { contentColumns, findMessage, readParts, saveMessage, type HeldMessage } from './messages.ts'
 import { packMessage, packParts, parseParts, partsOrNull } from './pack-message.ts'
@@ -9,59 +9,42 @@ import type { WriteTools } from './write.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { AttachmentPart, Part, ToolPart } from '../../model/part.ts'
 
+type MessagePlace = [chat: number, source: number, messageId: MessageId]
+
 /** Drops those that a message no longer has. */
-const DROP_OTHERS = `
+const dropOthers = writing<[...MessagePlace, still: string]>(`
 delete from pending_references where chat = ? and source = ? and message_id = ?
   and kind || ' ' || name not in (select value from json_each(?))
-`
-const ADD = `
+`)
+const addReference = writing<[...MessagePlace, kind: string, name: string, path: string | null]>(`
 insert into pending_references (chat, source, message_id, kind, name, path) values (?, ?, ?, ?, ?, ?) on conflict do nothing
-`
+`)
 
 /** Saves the pending references of a message that was just read. */
-export function notePendingReferences(
-  db: Mirror,
-  place: readonly [chat: number, source: number, messageId: MessageId],
-  references: readonly PendingReference[],
-): void {
-  const still = JSON.stringify(references.map(({ kind, name }) => `${kind} ${name}`))
-  prepared(db, DROP_OTHERS).run(...place, still)
-  for (const { kind, name, path } of references) prepared(db, ADD).run(...place, kind, name, path)
+export function notePendingReferences(db: Mirror, place: MessagePlace, references: readonly PendingReference[]): void {
+  dropOthers(db, ...place, JSON.stringify(references.map(({ kind, name }) => `${kind} ${name}`)))
+  for (const { kind, name, path } of references) addReference(db, ...place, kind, name, path)
 }
 
-const NEWEST = `select coalesce(max(num), 0) from pending_references`
-
 /** The number of the newest pending reference; 0 if there is none. */
-export const newestReference = (db: Mirror): number => prepared<number>(db, NEWEST).pluck().get() ?? 0
-
-const LIST_CHATS = `
-select chats.num as num, chats.id as id,
-  exists (select 1 from messages where messages.chat = chats.num and messages.source = ?) as hasMessages
-from chats
-where num in (select chat from pending_references where num > ? and source = ? and kind in ('output', 'copy'))
-order by last_activity_at desc, num
-`
+export const newestReference = counting(`select coalesce(max(num), 0) from pending_references`)
 
 export interface ReferringChat {
   readonly num: number
   readonly id: ChatId
   /** Whether this source has, or ever had, a message of the chat. */
-  readonly hasMessages: boolean
+  readonly hasMessages: 0 | 1
 }
 
 /** Chats with references of this source that are newer than number `after`, newest chat first. */
-export function listReferringChats(db: Mirror, source: number, after: number): ReferringChat[] {
-  const rows = prepared<{ num: number; id: ChatId; hasMessages: number }>(db, LIST_CHATS).all(source, after, source)
-  return rows.map(({ num, id, hasMessages }) => ({ num, id, hasMessages: hasMessages === 1 }))
-}
-
-const LIST_OPEN = `
-select pending_references.num as num, name, path from pending_references
-join messages on messages.chat = pending_references.chat and messages.id = pending_references.message_id and messages.source = pending_references.source
-where pending_references.source = ? and pending_references.kind = ? and messages.is_live = 1
-`
-const LIST_OUTPUTS = `${LIST_OPEN} and pending_references.chat = (select num from chats where id = ?)`
-const LIST_CONTENTS = `${LIST_OPEN} and pending_references.num > ? order by pending_references.num`
+export const listReferringChats = listing<[{ readonly source: number; readonly after: number }], ReferringChat>(`
+select num, id, exists (select 1 from messages where messages.chat = chats.num and source = @source) as hasMessages
+from chats
+where num in (
+  select chat from pending_references where num > @after and source = @source and kind in ('output', 'copy')
+)
+order by last_activity_at desc, num
+`)
 
 /** A pending reference of a message that its source still has. */
 export interface OpenReference {
@@ -70,24 +53,34 @@ export interface OpenReference {
   readonly name: string
 }
 
+const LIST_OPEN = `
+select pending.num, name, path from pending_references pending join messages
+  on messages.chat = pending.chat and messages.id = pending.message_id and messages.source = pending.source
+where messages.is_live = 1 and pending.source = ?
+`
+
 /** The pending tool outputs of messages of this chat. */
-export const listPendingOutputs = (db: Mirror, source: number, chatId: ChatId): OpenReference[] =>
-  prepared<OpenReference>(db, LIST_OUTPUTS).all(source, 'output', chatId)
+export const listPendingOutputs = listing<[source: number, ChatId], OpenReference>(
+  `${LIST_OPEN} and kind = 'output' and pending.chat = (select num from chats where id = ?)`,
+)
 
 /** Pending contents with a number greater than `after`. */
-export const listPendingContents = (db: Mirror, source: number, after: number): OpenReference[] =>
-  prepared<OpenReference>(db, LIST_CONTENTS).all(source, 'content', after)
+export const listPendingContents = listing<[source: number, after: number], OpenReference>(
+  `${LIST_OPEN} and kind = 'content' and pending.num > ? order by pending.num`,
+)
 
-const ADD_BLOB_CALL = `insert into blob_calls (source, call_id, blob) values (?, ?, ?) on conflict do nothing`
-const LIST_BLOBS = `select blob from blob_calls where source = ? and call_id = ?`
+const addBlobCall = writing<[source: number, callId: string, blob: string]>(
+  `insert into blob_calls (source, call_id, blob) values (?, ?, ?) on conflict do nothing`,
+)
 
-export function writeBlobCalls(db: Mirror, change: Change): void {
-  for (const { blob, callId } of change.blobCalls) prepared(db, ADD_BLOB_CALL).run(change.source, callId, blob)
+export function writeBlobCalls(db: Mirror, { source, blobCalls }: Change): void {
+  for (const { blob, callId } of blobCalls) addBlobCall(db, source, callId, blob)
 }
 
 /** Hashes of the blobs with the output of this call. */
-export const listBlobsOfCall = (db: Mirror, source: number, callId: string): string[] =>
-  prepared<string>(db, LIST_BLOBS).pluck().all(source, callId)
+export const listBlobsOfCall = listingValues<[source: number, callId: string], string>(
+  `select blob from blob_calls where source = ? and call_id = ?`,
+)
 
 /** Content for a message, and the reference to it. */
 interface FoundContent extends PendingReference {
@@ -99,11 +92,11 @@ interface FoundContent extends PendingReference {
   readonly answer: AnswerWrite
 }
 
-const FIND_REFERENCE = `
-select pending_references.num, chat, chats.id as chatId, pending_references.source, message_id as messageId, kind, pending_references.name, path
-from pending_references join chats on chats.num = chat where pending_references.num = ?
-`
-const SETTLE = `delete from pending_references where num = ?`
+const findReference = finding<[num: number], Omit<FoundContent, 'answer'>>(`
+select pending.num, chat, chats.id as chatId, pending.source, message_id as messageId, kind, pending.name, path
+from pending_references pending join chats on chats.num = chat where pending.num = ?
+`)
+const settle = writing<[num: number]>(`delete from pending_references where num = ?`)
 
 /**
  * Adds found content to the messages that refer to it, and deletes these pending references.
@@ -112,7 +105,7 @@ const SETTLE = `delete from pending_references where num = ?`
 export function completeMessages(db: Mirror, { answers }: Change, tools: WriteTools): Written['messages'] {
   const byMessage = new Map<string, FoundContent[]>()
   for (const answer of answers) {
-    const reference = prepared<Omit<FoundContent, 'answer'>>(db, FIND_REFERENCE).get(answer.ask)
+    const reference = findReference(db, answer.ask)
     if (reference === undefined) continue
     const key = `${reference.chat} ${reference.source} ${reference.messageId}`
     byMessage.set(key, [...(byMessage.get(key) ?? []), { ...reference, answer }])
@@ -123,7 +116,7 @@ export function completeMessages(db: Mirror, { answers }: Change, tools: WriteTo
     const held = findMessage(db, chat, id, source)
     // If the source has lost the message meanwhile, reading it again finds them again.
     if (held?.is_live !== 1) return []
-    for (const { num } of found) prepared(db, SETTLE).run(num)
+    for (const { num } of found) settle(db, num)
     const before = partsOrNull(readParts(db, held.body))
     const parts = before === null ? [] : found.reduce((sum, one) => addContent(sum, one.name, contentOf(one)), before)
     // The stored text may be damaged, and the found content may be something that was purged elsewhere.

@@ -1,17 +1,17 @@
+import { noteChanges, titleKey } from '../index/index-file.ts'
 import type { Mirror } from '../open.ts'
 import { excludedIn } from '../projects/place-chats.ts'
-import { dropChat, dropSayings } from '../purge/drop-chat.ts'
+import { dropWhole } from '../purge/drop-chat.ts'
 import { enterLosses } from '../sources/losses.ts'
-import { prepared } from '../sql.ts'
+import { asking, finding, listingValues, prepared, writing } from '../sql.ts'
 import { DURATION } from '../sum-tables.ts'
-import { IS_DOCUMENT } from '../threads/documents.ts'
+import { IS_DOCUMENT } from '../threads/assemble.ts'
 import { type TrackedFacts, readTracked } from '../usage/tracked.ts'
 import { type Change, type ChatFacts, type ChatChange, childrenOf, tellsFacts } from '../../model/change.ts'
 import type { MessageColumns } from './messages.ts'
 import {
   type OwnRowState,
   dropOwnRow,
-  forgetMoved,
   mergeMetadata,
   nextRevision,
   noteCopy,
@@ -20,7 +20,6 @@ import {
   readOwnRows,
   saveMetadata,
   touchChat,
-  noteTitle,
 } from './chat-columns.ts'
 import { parseParts } from './pack-message.ts'
 import { type ThreadOutcome, writeThread } from './write-thread.ts'
@@ -48,25 +47,23 @@ type FactColumns = ReturnType<typeof factColumns>
 type MergedMetadata = ReturnType<typeof mergeMetadata>
 type DerivedColumns = Omit<ReturnType<typeof deriveColumns>, 'liveWithoutRow'>
 
-const FIND_CHAT = `select * from chats where id = ?`
-/** Without `returning`: it opens a savepoint, at which FTS5 flushes its buffer, once for every chat. */
-const ADD_CHAT = `
-insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)
-`
+const findChat = finding<[ChatId], ChatRow>(`select * from chats where id = ?`)
+const addChat = writing<[ChatId, source: number]>(
+  `insert into chats (id, source, format, title, title_source, revision) values (?, ?, 'split', '', 'none', 0)`,
+)
 
 /** Writes what a pass, or nothing new, says of a chat, and derives what follows from it. */
 export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: WriteTools): ChatOutcome {
   const { id, ownRow, supersedes } = write
   const { nowMs } = change
   const { ranks } = tools
-  const find = prepared<ChatRow>(db, FIND_CHAT)
-  const held = find.get(id)
+  const held = findChat(db, id)
   // A deletion mark of an unknown chat, for example.
   const isEmpty = !tellsFacts(ownRow) && ownRow.kind !== 'unreadable' && (write.placeholders?.size ?? 0) === 0
   if (held === undefined && isEmpty && write.messages.length === 0 && !isListed(db, id))
     return { ...noOutcome, chatId: id }
-  if (held === undefined) prepared(db, ADD_CHAT).run(id, change.source)
-  const before = held ?? find.get(id)
+  if (held === undefined) addChat(db, id, change.source)
+  const before = held ?? findChat(db, id)
   if (before === undefined) throw new Error('an insert left no row')
   const { num } = before
   // Only an older decoder read a chat there.
@@ -80,7 +77,6 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   if (ownRow.kind === 'read' || looksAgain) {
     noteCopy(db, num, change.source, looksAgain || (ownRow.kind === 'read' && ownRow.namesCopy === true))
   }
-  forgetMoved(db, id, ownRows, ranks)
   const source = nextOwner(before, write, change, tools, ownRows)
   const facts = {
     ...before,
@@ -95,8 +91,8 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   const trackedTime: ChatTime | null = tracked && { atMs: tracked.firstAtMs, source: 'tracking' }
   const chatTime: ChatTime | null = createdAt === null ? trackedTime : { atMs: createdAt, source: 'chat' }
   const { all, ...thread } = writeThread(db, { chat: facts, isNew, write, change, chatTime, tools })
-  if (isSuperseded && prepared(db, IS_LEFT).get({ num }) === undefined) {
-    dropSayings(db, id, () => dropChat(db, num))
+  if (isSuperseded && !isLeft(db, { num })) {
+    dropWhole(db, id)
     return { ...noOutcome, chatId: id, changed: 1, isChanged: true }
   }
   const { liveWithoutRow, ...derived } = deriveColumns(db, facts, tracked)
@@ -125,6 +121,8 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   }
 }
 
+const INDEXED = new Set<keyof ChatRow>(['title', 'summary', 'todos'])
+
 /** @returns whether any column differed */
 function saveColumns(db: Mirror, before: ChatRow, after: ChatRow, isNew: boolean): boolean {
   const changed = (Object.keys(after) as (keyof ChatRow)[]).filter((column) => before[column] !== after[column])
@@ -135,27 +133,29 @@ function saveColumns(db: Mirror, before: ChatRow, after: ChatRow, isNew: boolean
     nextRevision(db),
     after.num,
   )
-  noteTitle(db, after.num, isNew ? null : before, after)
+  if (isNew || changed.some((column) => INDEXED.has(column))) noteChanges(db, [titleKey(after.num)], true)
   return true
 }
 
 export const noOutcome = { added: 0, changed: 0, gone: 0, messageIds: [], isChanged: false, losses: [] }
 
-const IS_LEFT = `
-select 1 from messages where chat = @num union all select 1 from outlines where chat = @num limit 1
-`
+const isLeft = asking<[{ readonly num: number }]>(
+  `select 1 from messages where chat = @num union all select 1 from outlines where chat = @num limit 1`,
+)
 
 /** A list can name a chat that is in no store. While projects are excluded, its title could be that of one. */
-const IS_LISTED = `
-select 1 from chat_metadata where chat_id = ? and name is not null and is_draft is not 1 limit 1
-`
-const isListed = (db: Mirror, id: ChatId): boolean =>
-  excludedIn(db).length === 0 && prepared(db, IS_LISTED).get(id) !== undefined
+const isListed = (db: Mirror, id: ChatId): boolean => excludedIn(db).length === 0 && isNamed(db, id)
+const isNamed = asking<[ChatId]>(
+  `select 1 from chat_metadata where chat_id = ? and name is not null and is_draft is not 1 limit 1`,
+)
+
+/** A chat of which nothing was read. */
+export const unreadChat = (id: ChatId): ChatChange => ({ id, ownRow: { kind: 'unread' }, messages: [], vanished: [] })
 
 /** Writes a chat again of which nothing was read: something else changed that it depends on. */
 export function refreshChat(db: Mirror, id: ChatId, change: Change, tools: WriteTools): ChatOutcome {
-  const source = prepared<ChatRow>(db, FIND_CHAT).get(id)?.source ?? change.source
-  return writeChat(db, { id, ownRow: { kind: 'unread' }, messages: [], vanished: [] }, { ...change, source }, tools)
+  const source = findChat(db, id)?.source ?? change.source
+  return writeChat(db, unreadChat(id), { ...change, source }, tools)
 }
 
 /**
@@ -196,21 +196,25 @@ const factColumns = (facts: ChatFacts | null, octets: number) => ({
   octets,
 })
 
-const ADD_LINK = `insert into chat_links (parent_id, child_id) values (?, ?) on conflict do nothing`
-const MARK_SUBAGENT = `update chats set is_subagent = 1, revision = ? where id = ? and is_subagent = 0`
+const addLink = writing<[parent: ChatId, child: ChatId]>(
+  `insert into chat_links (parent_id, child_id) values (?, ?) on conflict do nothing`,
+)
+const markSubagent = writing<[revision: number, ChatId]>(
+  `update chats set is_subagent = 1, revision = ? where id = ? and is_subagent = 0`,
+)
 
 /** @returns whether a new child was found */
 function writeLinks(db: Mirror, write: ChatChange): boolean {
   let isNew = false
   for (const childId of childrenOf(write)) {
-    if (prepared(db, ADD_LINK).run(write.id, childId).changes > 0) isNew = true
-    prepared(db, MARK_SUBAGENT).run(nextRevision(db), childId)
+    if (addLink(db, write.id, childId) > 0) isNew = true
+    markSubagent(db, nextRevision(db), childId)
   }
   return isNew
 }
 
 /** Times taken from the chat or from a neighbour do not tell when something happened, so they are not used. */
-const SUM_UP_THREAD = `
+const sumUpThread = finding<[chat: number], ThreadSum>(`
 select
   count(*) filter (where is_orphan = 0) as message_count,
   count(*) filter (where is_orphan = 0 and role = 'user') as user_message_count,
@@ -223,7 +227,7 @@ select
   min(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as firstAt,
   max(created_at) filter (where is_orphan = 0 and created_at_source in ('message', 'header', 'timing')) as lastAt
 from messages where chat = ?
-`
+`)
 
 interface ThreadSum {
   readonly message_count: number
@@ -237,10 +241,10 @@ interface ThreadSum {
   readonly lastAt: number | null
 }
 
-const LIST_MODELS = `
+const listModels = listingValues<[chat: number], string>(`
 select model from messages where chat = ? and is_orphan = 0 and model is not null
 group by model order by max(position) desc
-`
+`)
 
 /** The columns that follow from the chat's messages. */
 function deriveColumns(
@@ -248,11 +252,11 @@ function deriveColumns(
   facts: FactColumns & MergedMetadata & { readonly num: number },
   tracked: TrackedFacts | null,
 ) {
-  const sum = prepared<ThreadSum>(db, SUM_UP_THREAD).get(facts.num)
+  const sum = sumUpThread(db, facts.num)
   if (sum === undefined) throw new Error('an aggregate returned no row')
   const { firstAt, lastAt, octets, ...counts } = sum
   const { num, name, preview, cursor_created_at: createdAt, cursor_updated_at: updatedAt, cursor_model: model } = facts
-  const used = prepared<string>(db, LIST_MODELS).pluck().all(num)
+  const used = listModels(db, num)
   const own = model === null ? used : [...new Set([model, ...used])]
   const models = own.length > 0 ? own : (tracked?.models ?? []).map(([of]) => of)
   const lastKnown = createdAt === null ? tracked?.lastAtMs : Math.max(createdAt, tracked?.lastAtMs ?? createdAt)

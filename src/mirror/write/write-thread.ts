@@ -1,29 +1,18 @@
-import type { ChatTime } from '../../model/thread.ts'
+import type { ChatTime, Outline } from '../../model/thread.ts'
 import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Mirror } from '../open.ts'
 import { dropMessage } from '../purge/drop-chat.ts'
 import { HUB } from '../sources/sources.ts'
-import { prepared } from '../sql.ts'
+import { asking, listingValues, writing } from '../sql.ts'
 import { arrange, assemble } from '../threads/assemble.ts'
-import { renameRivals, replacedMessage } from '../threads/messages-by-place.ts'
+import { contentColumns, findMessage, listMessages, placeColumns, saveMessage, writeAdded } from './messages.ts'
+import { renameRivals, replacedMessage } from './messages.ts'
+import type { HeldMessage, MessageColumns, NextMessage, Place } from './messages.ts'
 import { readOutline } from './chat-columns.ts'
 import { lendTokens, notePlaceholders, readLent, withLent, type LentTokens } from '../threads/placeholders.ts'
 import type { Change, ChatChange, MessageWrite } from '../../model/change.ts'
-import {
-  contentColumns,
-  findMessage,
-  listMessages,
-  placeColumns,
-  saveMessage,
-  writeAdded,
-  type HeldMessage,
-  type MessageColumns,
-  type NextMessage,
-  type Place,
-} from './messages.ts'
 import { notePendingReferences, withFoundContent } from './references.ts'
 import type { WriteTools } from './write.ts'
-import type { Outline } from '../../model/thread.ts'
 
 export interface ThreadWrite {
   /** `source` decides its facts. */
@@ -46,13 +35,15 @@ export interface ThreadOutcome {
   readonly all: readonly MessageColumns[] | null
 }
 
-const HAS_PLACEHOLDERS = `
-select 1 from placeholders where chat = @chat union all select 1 from placeholder_tokens where chat = @chat limit 1
-`
+const hasPlaceholders = asking<[{ readonly chat: number }]>(
+  `select 1 from placeholders where chat = @chat union all select 1 from placeholder_tokens where chat = @chat limit 1`,
+)
 const noneLent: LentTokens = new Map()
-const NOTE_UNPLACED = `insert into unplaced (chat) values (?) on conflict do nothing`
-const TAKE_PLACED = `delete from unplaced where chat = ?`
-const ADD_SUPERSEDED = `insert into superseded_messages (chat_id, id) values (?, ?) on conflict do nothing`
+const noteUnplaced = writing<[chat: number]>(`insert into unplaced (chat) values (?) on conflict do nothing`)
+const takePlaced = writing<[chat: number]>(`delete from unplaced where chat = ?`)
+const addSuperseded = writing<[ChatId, MessageId]>(
+  `insert into superseded_messages (chat_id, id) values (?, ?) on conflict do nothing`,
+)
 
 /**
  * Updates the messages of one chat from a source, and places all of them again: a new outline or a new neighbour can move
@@ -65,18 +56,18 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const { ranks } = thread.tools
   const isLending =
     [...(write.placeholders?.values() ?? [])].some((placeholder) => placeholder !== null) ||
-    (!isNew && prepared(db, HAS_PLACEHOLDERS).get({ chat }) !== undefined)
+    (!isNew && hasPlaceholders(db, { chat }))
   if (isLending) notePlaceholders(db, chat, source, write)
   const lent = isLending ? readLent(db, chat) : noneLent
   if (write.hasMore === true && canWait(db, thread)) {
-    prepared(db, NOTE_UNPLACED).run(chat)
+    noteUnplaced(db, chat)
     const read = write.messages.map((message) =>
       readAgain(db, thread, findMessage(db, chat, message.id, source), message),
     )
     const placed = arrange(outlineOfParts(db, chat, source), read, chatTime)
     return { ...savePlaced(db, thread, placed, lent), all: null }
   }
-  prepared(db, TAKE_PLACED).run(chat)
+  takePlaced(db, chat)
   outlines.delete(db)
   const next = nextMessages(db, thread, lent)
   // Messages that only an older decoder read as such: the source, read again, no longer yields them.
@@ -88,7 +79,7 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
   const superseded = next.filter(isSuperseded).flatMap(({ held }) => held ?? [])
   for (const { key, id, body, is_shadowed: isShadowed } of superseded) {
     dropMessage(db, { key, chat, id, body, isShadowed })
-    prepared(db, ADD_SUPERSEDED).run(write.id, id)
+    addSuperseded(db, write.id, id)
   }
   const assembled = assemble({
     messages: superseded.length === 0 ? next : next.filter((message) => !isSuperseded(message)),
@@ -96,7 +87,8 @@ export function writeThread(db: Mirror, thread: ThreadWrite): ThreadOutcome {
     chatTime,
     ranks,
     outlineOf: (of) => readOutline(db, chat, of),
-    isRepeated: ({ user_text }) => thread.chat.format === PROMPTS && isPromptHeld(db, user_text),
+    isRepeated: ({ user_text }) =>
+      thread.chat.format === PROMPTS && user_text !== null && isHeldElsewhere(db, user_text),
   })
   const lentNow = isLending ? lendTokens(db, chat, assembled, (of) => ranks.isArchive(of)) : noneLent
   const outcome = savePlaced(db, thread, assembled.placed, lentNow)
@@ -117,8 +109,8 @@ function outlineOfParts(db: Mirror, chat: number, source: number): Outline {
   return outline
 }
 
-const IS_HELD = `select 1 from messages where chat = ? and id = ? limit 1`
-const HAS_OTHER = `select 1 from messages where chat = ? and source <> ? limit 1`
+const isHeld = asking<[chat: number, MessageId]>(`select 1 from messages where chat = ? and id = ? limit 1`)
+const hasOther = asking<[chat: number, source: number]>(`select 1 from messages where chat = ? and source <> ? limit 1`)
 
 /**
  * Whether the messages that were read can have a place for themselves until the rest of the chat is read. Placing all
@@ -127,8 +119,7 @@ const HAS_OTHER = `select 1 from messages where chat = ? and source <> ? limit 1
 function canWait(db: Mirror, { chat: { num, format }, isNew, change, write }: ThreadWrite): boolean {
   if (isNew || format === PROMPTS || write.ownRow.kind !== 'unread') return false
   // A vanished row counts only if it was a message: a row with nothing to show may never have been one.
-  const isAnyLost = write.vanished.some((id) => prepared(db, IS_HELD).get(num, id) !== undefined)
-  return !isAnyLost && prepared(db, HAS_OTHER).get(num, change.source) === undefined
+  return !write.vanished.some((id) => isHeld(db, num, id)) && !hasOther(db, num, change.source)
 }
 
 /** The next state of every message of the chat, except for its place and for the tokens of placeholders. */
@@ -240,24 +231,19 @@ function savePlaced(
  */
 export const PROMPTS = 'prompts'
 
-const IS_HELD_ELSEWHERE = `
+/** Whether a complete chat of this machine contains a prompt with these words. */
+const isHeldElsewhere = asking<[userText: number]>(`
 select 1 from messages cross join chats on chats.num = messages.chat
 where user_text = ? and chats.format <> '${PROMPTS}'
   and messages.source not in (select num from sources where kind = '${HUB}') limit 1
-`
+`)
 
-/** Whether a complete chat of this machine contains a prompt with these words. */
-const isPromptHeld = (db: Mirror, userText: number | null): boolean =>
-  userText !== null && prepared(db, IS_HELD_ELSEWHERE).get(userText) !== undefined
-
-const HAS_PROMPTS = `select 1 from chats where format = '${PROMPTS}' limit 1`
-const LIST_REPEATING = `
+const hasPrompts = asking(`select 1 from chats where format = '${PROMPTS}' limit 1`)
+const listWithText = listingValues<[userText: number], ChatId>(`
 select distinct chats.id from messages cross join chats on chats.num = messages.chat
 where user_text = ? and chats.format = '${PROMPTS}'
-`
+`)
 
 /** The chats of prompts that have one of these texts. */
 export const listRepeating = (db: Mirror, texts: ReadonlySet<number>): ChatId[] =>
-  texts.size === 0 || prepared(db, HAS_PROMPTS).get() === undefined
-    ? []
-    : [...texts].flatMap((text) => prepared<ChatId>(db, LIST_REPEATING).pluck().all(text))
+  texts.size === 0 || !hasPrompts(db) ? [] : [...texts].flatMap((text) => listWithText(db, text))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { giveChat } from '../../../src/mirror/hub/ledger.ts'
+import { giveChat } from '../../../src/mirror/hub/hub.ts'
 import { asChatId } from '../../../src/model/ids.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { callTool, connectAgent } from '../../helpers/mcp-client.ts'

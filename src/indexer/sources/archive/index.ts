@@ -88,7 +88,7 @@ function portionsOf(messages: readonly ArchivedMessage[]): readonly (readonly Me
 export function sourceOf(db: Mirror, kind: string, path: string, nowMs: number): number {
   const id = createHash('sha256').update(`${kind}\0${path}`).digest('hex').slice(0, 16)
   const source = sourceNum(db, { id: asSourceId(id), kind, path, rank: RANK })
-  saveSourceState(db, source, 'ok', null, nowMs)
+  saveSourceState(db, { num: source, state: 'ok', detail: null, syncedAtMs: nowMs })
   return source
 }
 

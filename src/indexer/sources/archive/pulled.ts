@@ -7,9 +7,9 @@ import {
   saveLedger,
   showIfBest,
   wantBest,
-} from '../../../mirror/hub/ledger.ts'
-import { dropCopy, HUB_RANK, HUB_ROOT } from '../../../mirror/hub/pulled-copy.ts'
-import { localRootOf } from '../../../mirror/hub/own-side.ts'
+} from '../../../mirror/hub/hub.ts'
+import { dropCopy, HUB_RANK, HUB_ROOT } from '../../../mirror/purge/drop-chat.ts'
+import { localRootOf } from '../../../mirror/hub/hub.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import { HUB } from '../../../mirror/sources/sources.ts'
 import {
@@ -69,7 +69,7 @@ export const takePulled = (db: Mirror, row: PulledRow, read: PulledObject | null
         : ({ state: 'other', activity: activityOf(object), messages: object.messages.length } as const)
     const wasShown = saveLedger(db, { machine, chat, project, sequence, ...found })
     if (isOwn(db, asChatId(chat))) return { outcome: null, wantsOther: false }
-    if (object === null || !showIfBest(db, machine, chat)) {
+    if (object === null || showIfBest(db, { machine, chat }) === 0) {
       return { outcome: null, wantsOther: wasShown && dropShown(db, chat) }
     }
     return { outcome: replaceCopy(db, row, object, nowMs), wantsOther: false }
@@ -85,7 +85,7 @@ export const dropPulled = (db: Mirror, machine: string, chat: string): boolean =
 /** Removes the copy that was shown. The next best one takes its place when it was fetched again. */
 function dropShown(db: Mirror, chat: string): boolean {
   dropCopy(db, chat)
-  return wantBest(db, chat)
+  return wantBest(db, { chat }) > 0
 }
 
 function replaceCopy(db: Mirror, row: PulledRow, object: PulledObject, nowMs: number): Written {

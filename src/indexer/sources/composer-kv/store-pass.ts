@@ -1,5 +1,15 @@
 import * as detect from './find-changes.ts'
+import {
+  CHATS_PER_READ,
+  type Compared,
+  DirtyChats,
+  type Found,
+  type Verdict,
+  compareAgain,
+  diffChats,
+} from './find-changes.ts'
 import * as held from '../../../mirror/sources/sources.ts'
+import { countMissed, readSweep, saveSweep } from '../../../mirror/sources/sources.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type OpenFile, fileSignature } from '../../open-safely/cursor-file.ts'
@@ -14,21 +24,10 @@ import {
   skipped,
   whileOpen,
 } from '../../source.ts'
-import {
-  CHATS_PER_READ,
-  type Compared,
-  DirtyChats,
-  type Found,
-  type Verdict,
-  compareAgain,
-  diffChats,
-} from './find-changes.ts'
 import { type ChatDiff, type Known, type Portion, readChats } from './read-chats.ts'
 import { lookAtStore } from './read-unknown.ts'
 import { BEFORE_ALL, type RowRef, countRows, emptyStore, hasTable, listAbove, listTail } from './read.ts'
-import { inBulk } from '../../../mirror/bulk.ts'
-import type { Mirror } from '../../../mirror/open.ts'
-import { countMissed, readSweep, saveSweep } from '../../../mirror/sources/sources.ts'
+import { inBulk, type Mirror } from '../../../mirror/open.ts'
 import { type Change, type Position, emptyChange } from '../../../model/change.ts'
 import { writeChange } from '../../../mirror/write/write.ts'
 import type { Again } from '../../../model/pass.ts'
@@ -51,7 +50,8 @@ export function composerKvSource(userDir: string): Source {
         // A store whose table does not exist yet, or was dropped, is treated as an empty table.
         const store = file.read(hasTable) ? file : emptyStore(file)
         // A first pass takes a while. The store must not be reported as missing in the meantime.
-        if (held.readPosition(mirror, num).watermark === null) held.saveSourceState(mirror, num, 'ok', null, null)
+        if (held.readPosition(mirror, num).watermark === null)
+          held.saveSourceState(mirror, { num, state: 'ok', detail: null, syncedAtMs: null })
         const again = await new StorePass({ file: store, mirror, num }, octets, request).run()
         await request.turn({ longestReadMs: file.longestReadMs() })
         return { isRead: true, again }
@@ -131,7 +131,7 @@ class StorePass implements Compared {
     // After a mass loss the rows may be back at any moment.
     const isCounted = isByKeys || (depth === 'values' && !goesOn) || countMissed(this.mirror, this.num) > 0
     const counts = isCounted ? this.file.read(countRows) : null
-    if (counts !== null) held.saveCounts(this.mirror, this.num, counts, now())
+    if (counts !== null) held.saveCounts(this.mirror, { num: this.num, ...counts, nowMs: now() })
     // Rows left by an interrupted pass, or in a salvaged mirror, may exist only in the mirror by now.
     const isNew = isFirst && held.countHeldRows(this.mirror, this.num) === 0
     if (isNew) await inBulk(this.mirror, () => this.#readNewest())
@@ -142,7 +142,7 @@ class StorePass implements Compared {
     }
     this.#write({ position: this.#positionAt(found.top, before) })
     // A first pass that goes on after a kill compared only keys of what it had read before.
-    if (isNew) saveSweep(this.mirror, this.num, detect.endedSweep(this.file.signature, now()))
+    if (isNew) saveSweep(this.mirror, { source: this.num, ...detect.endedSweep(this.file.signature, now()) })
     else await this.#compareSome(found.top, { isToday: depth !== 'tail' && !goesOn && !isAsked, begins, goesOn })
 
     const isChanged = !isFirst && before.signature !== this.file.signature
@@ -162,7 +162,7 @@ class StorePass implements Compared {
   #positionAt(top: RowRef | null, before: held.HeldPosition): Position {
     const { identity, signature } = this.file
     // It was deleted before it could be read, and a position may only be on a row in the mirror.
-    if (top !== null && !held.isRowKnown(this.mirror, this.num, top.key)) {
+    if (top !== null && !held.isRowKnown(this.mirror, { source: this.num, key: top.key })) {
       return { identity, signature, watermark: before.watermark ?? 0, watermarkKey: before.watermarkKey }
     }
     return { identity, signature, watermark: top?.rowid ?? before.watermark ?? 0, watermarkKey: top?.key ?? null }
@@ -211,7 +211,7 @@ class StorePass implements Compared {
       const dirty = new DirtyChats()
       sweep = await detect.compareSlice(this, sweep, { nowMs: now(), isAsked }, dirty, turn)
       await this.#readDirty(dirty, top)
-      saveSweep(this.mirror, this.num, sweep)
+      saveSweep(this.mirror, { source: this.num, ...sweep })
     }
   }
 

@@ -93,7 +93,7 @@ function blobSource(userDir: string, { search, ...facts }: BlobSource): Source {
         const { identity, signature } = file
         writeFound(pass, { droppedKeys, position: { identity, signature, watermark: newest, watermarkKey: null } })
         // Other sources account for the rest of the store.
-        held.saveCounts(mirror, num, { totalRows: held.countHeldRows(mirror, num), nullKeys: 0 }, request.now())
+        held.saveCounts(mirror, { num, totalRows: held.countHeldRows(mirror, num), nullKeys: 0, nowMs: request.now() })
         return done
       })
     },
@@ -162,7 +162,8 @@ export const agentBlobsSource = (userDir: string): Source =>
   blobSource(userDir, { kind: 'agent-blobs', decoder: 3, rank: RANK, search: searchChats })
 
 async function searchChats(pass: BlobPass): Promise<void> {
-  for (const chat of listReferringChats(pass.mirror, pass.asker, pass.after)) await lookIntoChat(pass, chat)
+  const { mirror, asker: source, after } = pass
+  for (const chat of listReferringChats(mirror, { source, after })) await lookIntoChat(pass, chat)
 }
 
 async function lookIntoChat(pass: BlobPass, { id, hasMessages }: ReferringChat): Promise<void> {
@@ -172,7 +173,7 @@ async function lookIntoChat(pass: BlobPass, { id, hasMessages }: ReferringChat):
     if (readOwnRow(pass.mirror, id, pass.num) === 'live') await endStep(pass, { chats: [goneChat(id)] })
     return
   }
-  const asks = hasMessages ? listPendingOutputs(pass.mirror, pass.asker, id) : []
+  const asks = hasMessages === 1 ? listPendingOutputs(pass.mirror, pass.asker, id) : []
   if (hasMessages && asks.length === 0) return
   const { root, facts } = readState(pass, id)
   await endStep(pass)

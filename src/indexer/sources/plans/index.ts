@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { Mirror } from '../../../mirror/open.ts'
 import * as held from '../../../mirror/sources/sources.ts'
-import { documentId, listPlanners, type Planner } from '../../../mirror/threads/documents.ts'
+import { documentId } from '../../../mirror/threads/assemble.ts'
 import { isOwn } from '../../../mirror/write/chat-columns.ts'
-import { listLiveMessages } from '../../../mirror/write/messages.ts'
+import { type Planner, listLiveMessages, listPlanners } from '../../../mirror/write/messages.ts'
 import { packMessage, parseParts } from '../../../mirror/write/pack-message.ts'
 import { listRowChats, writeChange } from '../../../mirror/write/write.ts'
 import { type ChatChange, emptyChange, type RowState } from '../../../model/change.ts'
@@ -72,7 +72,7 @@ export function plansSource(folder: string): Source {
       const position = { identity, signature, watermark: null, watermarkKey: null }
       const gone = { ...emptyChange, chats: vanished, goneKeys, position, source: num, nowMs: request.now() }
       await request.turn({ outcome: writeChange(mirror, gone) })
-      held.saveCounts(mirror, num, { totalRows: files.length, nullKeys: 0 }, request.now())
+      held.saveCounts(mirror, { num, totalRows: files.length, nullKeys: 0, nowMs: request.now() })
       const isYoung = files.some((file) => isLone(file) && file.changedAtMs > request.now() - YOUNG_MS)
       return isYoung ? { isRead: true, again: [{ depth: 'tail', inMs: AGAIN_MS }] } : read
     },

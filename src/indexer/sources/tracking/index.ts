@@ -59,7 +59,7 @@ async function importTracking(mirror: Mirror, num: number, file: OpenFile, reque
     }
     if (reason !== null) issues.push({ key: table, reason, octets: null })
   }
-  held.saveCounts(mirror, num, { totalRows: layout.size, nullKeys: 0 }, request.now())
+  held.saveCounts(mirror, { num, totalRows: layout.size, nullKeys: 0, nowMs: request.now() })
   // Each table counts as one row.
   const outcome = writeChange(mirror, {
     ...change(),

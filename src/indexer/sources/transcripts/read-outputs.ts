@@ -40,7 +40,7 @@ export function missingOutputs(parts: readonly Part[], chatId: ChatId): readonly
  * @param project its folder in Cursor's home
  */
 export async function joinOutputs(mirror: Mirror, num: number, project: string, request: PassRequest): Promise<void> {
-  for (const { id } of listReferringChats(mirror, num, 0)) {
+  for (const { id } of listReferringChats(mirror, { source: num, after: 0 })) {
     const answers: AnswerWrite[] = []
     const calls: OpenReference[] = []
     for (const ask of listPendingOutputs(mirror, num, id)) {
