@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { UserError } from '../model/user-error.ts'
-import { demoLink, realSurroundings } from '../settings.ts'
-import type { Settings } from '../settings.ts'
+import { demoLink, realSurroundings, type Settings } from '../settings.ts'
 import { asTyped } from './commands.ts'
-import type { Answers } from './client/answers.ts'
-import { localTimeZone } from './terminal/screen.ts'
+import type { Answers } from './client/client.ts'
+import { localTimeZone, openPager } from './terminal/screen.ts'
 import type { InlineContext } from './client/engine-answers.ts'
 import type { World } from './session.ts'
 
@@ -42,7 +41,7 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
     version,
     isCheckout,
     now: Date.now,
-    openPager: async () => (await import('./terminal/pager.ts')).openPager(surroundings.env),
+    openPager: () => openPager(env),
   }
 }
 

@@ -3,11 +3,18 @@ import type { Command } from 'commander'
 import { UserError } from '../model/user-error.ts'
 import { demoSettings, loadSettings, demoLink, type Flags, type Settings, type Surroundings } from '../settings.ts'
 import { printable, printableJson, printableLine } from '../text/printable.ts'
-import type { Answers, OpenAnswers } from './client/answers.ts'
-import { printTo, screenOf, statusLine, type Output, type Screen, type StatusLine } from './terminal/screen.ts'
+import type { Answers, OpenAnswers } from './client/client.ts'
+import {
+  printTo,
+  screenOf,
+  statusLine,
+  type Output,
+  type Screen,
+  type StatusLine,
+  type Pager,
+} from './terminal/screen.ts'
 import { asTyped, ofDemo } from './commands.ts'
 import { addExamples, asksDemo, inputOf, refuseEmpty, wantsJson } from './input/options.ts'
-import type { Pager } from './terminal/pager.ts'
 import { wrapLine } from './terminal/text.ts'
 import type { Companion } from './serve-forever.ts'
 

@@ -1,7 +1,14 @@
-import { findNodeAtLocation, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser'
-import type { Node, ParseError } from 'jsonc-parser'
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  parseTree,
+  printParseErrorCode,
+  type Node,
+  type ParseError,
+} from 'jsonc-parser'
 import { UserError } from '../model/user-error.ts'
-import type { KeyPath, Layer } from './judge.ts'
+import type * as z from 'zod/mini'
+import { settingsSchema, type SettingsTree } from './schema.ts'
 
 /**
  * Parses a config file: JSON with comments and trailing commas. An empty file is allowed.
@@ -52,3 +59,82 @@ function offsetOf(root: Node, path: KeyPath): number {
   }
   return root.offset
 }
+
+export type KeyPath = readonly PropertyKey[]
+
+/** Settings from one place: any keys with any values, not validated yet. */
+export interface Layer {
+  readonly tree: unknown
+  /** The place of a key, or of the nearest key around it: `/home/a/config.json:3:9`, `flag --port`. */
+  readonly placeOf: (path: KeyPath) => string
+}
+
+/**
+ * Merges the layers, later over earlier, and validates the result after each one. So a wrong value is reported even if a
+ * later layer overrides it. The first layer must contain every key.
+ * @throws UserError `bad-setting` or `unknown-setting`, with the key, its place and the allowed values
+ */
+export function judge(layers: readonly Layer[]): SettingsTree {
+  let tree: unknown = {}
+  let settled: SettingsTree | null = null
+  for (const layer of layers) {
+    tree = layOver(tree, layer.tree)
+    const verdict = settingsSchema.safeParse(tree)
+    if (!verdict.success) throw refusal(verdict.error.issues, tree, layer)
+    settled = verdict.data
+  }
+  if (settled === null) throw new Error('Settings need a first layer.')
+  return settled
+}
+
+/** @param layer the one with which the tree became wrong */
+function refusal(issues: readonly z.core.$ZodIssue[], tree: unknown, { placeOf }: Layer): UserError {
+  // An unknown key is often the reason why another one is missing, so it is reported first.
+  const issue = issues.find((each) => each.code === 'unrecognized_keys') ?? issues[0]
+  if (issue === undefined) throw new Error('The settings were refused without a reason.')
+  const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
+  const [name, place] = [path.length === 0 ? 'The whole configuration' : dotted(path), placeOf(path)]
+  if (issue.code === 'unrecognized_keys') {
+    const text = `${name} is not a setting of cursordex (${place}).`
+    return new UserError('unknown-setting', text, issue.message, { exitCode: 2 })
+  }
+  const value = valueAt(tree, path)
+  const found = value === undefined ? 'is missing' : `is ${shown(value)}`
+  return new UserError('bad-setting', `${name} ${found} (${place}).`, `It must be ${issue.message}.`, { exitCode: 2 })
+}
+
+const dotted = (path: KeyPath) =>
+  path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`)).join('')
+
+function shown(given: unknown): string {
+  const json = JSON.stringify(given) ?? String(given)
+  return json.length > 80 ? `${json.slice(0, 79)}…` : json
+}
+
+const isTree = (given: unknown): given is Readonly<Record<string, unknown>> =>
+  typeof given === 'object' && given !== null && !Array.isArray(given)
+
+/** Merges two trees, the second over the first: objects key by key, other values as a whole. */
+export function layOver(below: unknown, above: unknown): unknown {
+  if (!isTree(below) || !isTree(above)) return above
+  // `fromEntries` creates an own key even for `__proto__`, so every key of a file is validated.
+  return Object.fromEntries([
+    ...Object.entries(below),
+    ...Object.entries(above).map(([key, given]) => [
+      key,
+      Object.hasOwn(below, key) ? layOver(below[key], given) : given,
+    ]),
+  ])
+}
+
+/** Undefined if a tree does not have the path. */
+export const valueAt = (tree: unknown, path: KeyPath): unknown =>
+  path.reduce<unknown>(
+    (here, key) =>
+      typeof here === 'object' && here !== null && Object.hasOwn(here, key) ? Reflect.get(here, key) : undefined,
+    tree,
+  )
+
+/** A tree with one value. */
+export const treeOf = (path: readonly string[], value: unknown): unknown =>
+  path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value)

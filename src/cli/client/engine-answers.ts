@@ -8,7 +8,7 @@ import { noteIfDamaged } from '../../mirror/damage/clean-mark.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import type { Settings } from '../../settings.ts'
 import { reasonText } from '../commands/status.ts'
-import { answersOver, type Answers } from './answers.ts'
+import { answersOver, type Answers } from './client.ts'
 
 const HOST = '127.0.0.1:0'
 

@@ -5,12 +5,9 @@ import { Argument, type Command } from 'commander'
 import { findProgram } from '../../git/harmless.ts'
 import { UserError } from '../../model/user-error.ts'
 import { editJson, type Flags } from '../../settings.ts'
-import { addExamples, type Options } from '../input/options.ts'
-import { readText } from '../input/read-text.ts'
-import { refuseExcess } from '../input/usage.ts'
+import { addExamples, type Options, refuseExcess } from '../input/options.ts'
+import { readText, ownProgram, writePrivately } from '../input/files.ts'
 import type { Session } from '../session.ts'
-import { ownProgram } from './own-program.ts'
-import { writePrivately } from './write-privately.ts'
 
 const clients = ['cursor', 'claude', 'codex'] as const
 type McpClient = (typeof clients)[number]

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
 import { UserError } from '../../model/user-error.ts'
-import { daemonAnswers, isTokenAsked, readToken } from '../client/client.ts'
-import type { Answers } from '../client/answers.ts'
-import { completeChatId } from '../input/chat-id.ts'
-import { addExamples, type Options } from '../input/options.ts'
+import { daemonAnswers, isTokenAsked, readToken, type Answers } from '../client/client.ts'
+import { completeChatId, addExamples, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 
 export function addCommand(program: Command, session: Session): void {

@@ -3,15 +3,23 @@ import { type Command, Option } from 'commander'
 import { countText, machineText, numberText, shortIds, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { cutTo, displayWidth, wrapLine } from '../terminal/text.ts'
-import { addFilters, addPage, hasDateField, hasDates, inOwnZone, wantsJson, type Options } from '../input/options.ts'
-import { completeChatId } from '../input/chat-id.ts'
+import {
+  addFilters,
+  addPage,
+  hasDateField,
+  hasDates,
+  inOwnZone,
+  wantsJson,
+  type Options,
+  refuseWord,
+  completeChatId,
+} from '../input/options.ts'
 import { atLeast, emptyText, notePage } from './lists.ts'
 import { snippetText } from '../../shared/snippet.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import type { Session } from '../session.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
-import { refuseWord } from '../input/usage.ts'
 import type { RelatedChat, SearchAnswer, SearchHit } from '../../api/answers/search.ts'
 
 const languageHelp = `Search language:

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { rotateToken } from '../../engine/data-folder.ts'
-import { addExamples } from '../input/options.ts'
-import { helpOrRefuse } from '../input/usage.ts'
+import { addExamples, helpOrRefuse } from '../input/options.ts'
 import type { Session } from '../session.ts'
 
 export function addCommand(program: Command, session: Session): void {

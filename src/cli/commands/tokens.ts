@@ -2,9 +2,17 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import { CsvText } from '../../shared/client.ts'
 import { printableLine } from '../../text/printable.ts'
-import { addExamples, addFilters, hasDates, inOwnZone, wantsJson, wholeNumber, type Options } from '../input/options.ts'
-import { readText } from '../input/read-text.ts'
-import { refuseExcess } from '../input/usage.ts'
+import {
+  addExamples,
+  addFilters,
+  hasDates,
+  inOwnZone,
+  wantsJson,
+  wholeNumber,
+  type Options,
+  refuseExcess,
+} from '../input/options.ts'
+import { readText } from '../input/files.ts'
 import type { Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'

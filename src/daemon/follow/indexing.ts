@@ -8,7 +8,6 @@ import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { PassStep } from '../../indexer/source.ts'
 import type { PassOrder } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { EventHub } from '../server/event-hub.ts'
 import { stopped } from '../../engine/executor/executor.ts'
 import { deferred } from '../../engine/deferred.ts'
 import { threadIndex, type IndexStep, type ThreadIndex } from '../../engine/writer/thread-index.ts'
@@ -19,6 +18,8 @@ import { Follow, openWatch } from './follow.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
 import { Metrics } from './metrics.ts'
 import type { DaemonState } from '../../api/answers/status.ts'
+import type { DaemonEvent } from '../../api/context.ts'
+import type { Written } from '../../model/change.ts'
 
 const DAY_MS = 86_400_000
 const RETRY_MS = 30_000
@@ -314,3 +315,26 @@ function explainError(error: unknown, mirrorPath: string): UserError {
 
 const logError = (log: Pick<Logger, 'error'>, { code, message, hint }: UserError): void =>
   log.error({ code }, `${message} ${hint}`)
+
+export type EventHub = ReturnType<typeof eventHub>
+
+/** Sends events to the current listeners. Events are not stored. */
+export function eventHub() {
+  const listeners = new Set<(event: DaemonEvent) => void>()
+  const send = (type: DaemonEvent['type'], data: DaemonEvent['data']): void => {
+    for (const listener of listeners) listener({ type, data })
+  }
+  return {
+    send,
+    subscribe(listener: (event: DaemonEvent) => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    /** Sends what a step of a pass has written. */
+    publishWritten({ messages, chatIds, losses }: Written): void {
+      for (const { id, chatId } of messages) send('message', { id, chatId })
+      for (const id of chatIds) send('chat', { id })
+      for (const loss of losses) send('loss', { ...loss })
+    },
+  }
+}

@@ -8,12 +8,10 @@ import { UserError } from '../../../model/user-error.ts'
 import { requireRegular } from '../../../regular-file.ts'
 import { defaultConfigFile, flagsFor, type Settings, type Surroundings } from '../../../settings.ts'
 import { printable, printableLine } from '../../../text/printable.ts'
-import type { Daemon } from '../../client/answers.ts'
-import { findDaemon } from '../../client/client.ts'
-import { addExamples, type Options } from '../../input/options.ts'
+import { type Daemon, findDaemon } from '../../client/client.ts'
+import { addExamples, type Options, helpOrRefuse } from '../../input/options.ts'
 import type { Session } from '../../session.ts'
-import { helpOrRefuse } from '../../input/usage.ts'
-import { ownProgram } from '../own-program.ts'
+import { ownProgram } from '../../input/files.ts'
 
 /** What each of the commands gets. */
 interface Task {
