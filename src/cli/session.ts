@@ -114,7 +114,7 @@ export class Session {
 
   /**
    * Lets a command ask, and gives its help two examples.
-   * @param act also gets the arguments of the command
+   * @param act also gets the arguments of the command, and then its options
    */
   asks(
     command: Command,

@@ -89,7 +89,8 @@ export function originOf(input: SettingsInput): (path: KeyPath) => string {
 }
 
 /** Fills in the defaults that depend on the platform. */
-function settle(tree: SettingsTree, configFile: string, { env, platform, homeDir }: Surroundings): Settings {
+function settle(tree: SettingsTree, configFile: string, input: Surroundings): Settings {
+  const { env, platform, homeDir } = input
   const { $schema: _, ...given } = tree
   const dataDir = tree.dataDir ?? defaultDataDir(platform, env, homeDir)
   const { userDirs, homes } = tree.cursor
@@ -103,17 +104,15 @@ function settle(tree: SettingsTree, configFile: string, { env, platform, homeDir
     },
     dataDir,
     configFile,
-    exclude: { projects: tree.exclude.projects.map(withHome(homeDir)) },
+    exclude: { projects: tree.exclude.projects.map((pattern) => withHome(pattern, input)) },
     archives: { ...tree.archives, dir: tree.archives.dir ?? pathsOf(platform).join(dataDir, 'archives') },
     hub: { ...tree.hub, machine: tree.hub.machine ?? hostname() },
   }
 }
 
-/** Replaces a leading `~/` by the home folder. Names stay as they are. */
-const withHome =
-  (homeDir: string) =>
-  (pattern: string): string =>
-    /^~[\\/]/.test(pattern) ? `${homeDir}${pattern.slice(1)}` : pattern
+/** Replaces a leading `~/` by the home folder. Other names stay as they are. */
+const withHome = (given: string, { platform, homeDir }: Surroundings): string =>
+  (platform === 'win32' ? /^~[\\/]/ : /^~\//).test(given) ? `${homeDir}${given.slice(1)}` : given
 
 function namedConfig({ flags, env }: SettingsInput): string | null {
   if (flags.config === undefined) return env[CONFIG_VARIABLE] || null
@@ -147,15 +146,10 @@ function defaultLayer(): Layer {
   return configLayer(readFileSync(file, 'utf8'), file)
 }
 
-function absoluteFrom(folder: string, { platform, homeDir }: Surroundings): (path: string) => string {
-  const paths = pathsOf(platform)
-  return (path) => {
-    if (path === '~') return homeDir
-    const below = platform === 'win32' ? /^~[\\/](.*)$/s : /^~\/(.*)$/s
-    const tail = below.exec(path)?.[1]
-    return tail === undefined ? paths.resolve(folder, path) : paths.join(homeDir, tail)
-  }
-}
+const absoluteFrom =
+  (folder: string, input: Surroundings) =>
+  (path: string): string =>
+    path === '~' ? input.homeDir : pathsOf(input.platform).resolve(folder, withHome(path, input))
 
 const PATHS = [['dataDir'], ['cursor', 'userDirs'], ['cursor', 'homes'], ['archives', 'dir']]
 
@@ -198,18 +192,11 @@ export function demoSettings(input: SettingsInput, folders: DemoFolders): Settin
 }
 
 /** Settings from the command line. `undefined` means not given. */
-export interface Flags {
-  readonly cursorUserDir?: readonly string[] | undefined
-  readonly cursorHome?: readonly string[] | undefined
-  readonly dataDir?: string | undefined
-  readonly config?: string | undefined
-  readonly host?: string | undefined
-  readonly port?: string | undefined
-  readonly publicUrl?: string | undefined
-  readonly logLevel?: string | undefined
-  readonly auth?: boolean | undefined
-  readonly hubUrl?: string | undefined
-}
+export type Flags = {
+  readonly [Name in 'cursorUserDir' | 'cursorHome']?: readonly string[] | undefined
+} & {
+  readonly [Name in 'dataDir' | 'config' | 'host' | 'port' | 'publicUrl' | 'logLevel' | 'hubUrl']?: string | undefined
+} & { readonly auth?: boolean | undefined }
 
 interface Setting {
   readonly path: readonly string[]

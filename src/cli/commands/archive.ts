@@ -5,18 +5,15 @@ import type { ArchiveRestored, ArchiveRun, ArchiveVerdict } from '../../api/answ
 import { UserError } from '../../model/user-error.ts'
 import { printable } from '../../text/printable.ts'
 import type { Answers } from '../client/client.ts'
-import { addExamples, addRepeatable, hasDateField, inOwnZone, helpOrRefuse } from '../input/options.ts'
+import { addGroup, addRepeatable, hasDateField, inOwnZone } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { bytesText, countText } from '../terminal/formats.ts'
 import * as lists from './lists.ts'
 import { withProgress } from './with-progress.ts'
 
 export function addCommand(program: Command, session: Session): void {
-  const command = program
-    .command('archive')
-    .description('archive chats, verify the archives, and restore chats from them')
-  addExamples(command, 'cursordex archive run', 'cursordex archive verify')
-  command.allowExcessArguments().action(() => helpOrRefuse(command))
+  const about = 'archive chats, verify the archives, and restore chats from them'
+  const command = addGroup(program, 'archive', about, 'cursordex archive run', 'cursordex archive verify')
   addRun(command, session)
   lists.addCommand(command, session, 'list')
   addVerify(command, session)
@@ -103,8 +100,9 @@ function addRestore(parent: Command, session: Session): void {
     .option('--from <folder>', 'an archive folder from another machine; it is only read')
   addRepeatable(command, '--map <there=here>', 'the path of a folder on the other machine, and its path here')
   const another = 'cursordex archive restore --from /media/stick/archives --map /Users/a=/home/b'
-  session.asks(command, ['cursordex archive restore', another], async (answers, name: string = 'newest') => {
-    const { from, map = [] } = command.opts<{ readonly from?: string; readonly map?: readonly string[] }>()
+  type Given = { readonly from?: string; readonly map?: readonly string[] }
+  const examples = ['cursordex archive restore', another] as const
+  session.asks(command, examples, async (answers, name: string = 'newest', { from, map = [] }: Given) => {
     const body = { ...(from !== undefined && { from: resolve(from) }), map: Object.fromEntries(map.map(foldersOf)) }
     const request = answers.post('/api/archives/:name/restore', { id: name, body })
     const restored = await whenDone(session, answers, request)

@@ -137,10 +137,19 @@ export function refuseEmpty(command: Command): void {
   }
 }
 
-/** For a command that only has subcommands: without one it prints its help. */
-export function helpOrRefuse(command: Command): never {
-  refuseExcess(command, command.args)
-  return command.help()
+/** Adds a command that only has subcommands: without one it prints its help. */
+export function addGroup(
+  program: Command,
+  name: string,
+  about: string,
+  ...examples: readonly [string, string]
+): Command {
+  const group = program.command(name).description(about).allowExcessArguments()
+  group.action(() => {
+    refuseExcess(group, group.args)
+    group.help()
+  })
+  return addExamples(group, ...examples)
 }
 
 /** Ends the run if the first word is not one of the subcommands. */

@@ -9,7 +9,7 @@ import { requireRegular } from '../../../regular-file.ts'
 import { defaultConfigFile, flagsFor, type Settings, type Surroundings } from '../../../settings.ts'
 import { printable, printableLine } from '../../../text/printable.ts'
 import { type Daemon, findDaemon } from '../../client/client.ts'
-import { addExamples, type Options, helpOrRefuse } from '../../input/options.ts'
+import { addExamples, addGroup, type Options } from '../../input/options.ts'
 import type { Session } from '../../session.ts'
 import { ownProgram } from '../../input/files.ts'
 
@@ -22,12 +22,8 @@ interface Task {
 }
 
 export function addCommand(program: Command, session: Session): void {
-  const service = program
-    .command('service')
-    .description('keep the daemon running: start it at each login')
-    .allowExcessArguments()
-  service.action(() => helpOrRefuse(service))
-  addExamples(service, 'cursordex service install', 'cursordex service status')
+  const about = 'keep the daemon running: start it at each login'
+  const service = addGroup(program, 'service', about, 'cursordex service install', 'cursordex service status')
   const add = (name: string, act: (task: Task) => Promise<void>, description: string, another: string): Command => {
     const command = service.command(name).description(description)
     command.action(() => {
