@@ -1,11 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { indexDamaged, isDamage, isOfIndex, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
+import { codeOf } from '../../mirror/damage/find-damage.ts'
 import type { Progress } from '../../model/progress.ts'
 import { UserError } from '../../model/user-error.ts'
 import { realSurroundings } from '../../settings.ts'
 import { deferred, type Deferred } from '../deferred.ts'
+import type { Failure } from '../failure.ts'
 import type { JobName, Jobs } from '../jobs/jobs.ts'
 
 /** A message to a process that runs jobs. It gets one job at a time. */
@@ -17,21 +18,8 @@ export type JobReply =
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly failure: Failure }
 
-/** Why a job failed, as it crosses a process boundary. `code` is null if it is a bug. */
-interface Failure extends Pick<UserError, 'message' | 'hint' | 'status'> {
-  readonly code: string | null
-}
-
-export function failureOf(error: unknown): Failure {
-  const message = error instanceof Error ? error.message : String(error)
-  if (isOfIndex(error)) return failureOf(indexDamaged(error))
-  if (!(error instanceof UserError))
-    return isDamage(error) ? failureOf(mirrorDamaged(message)) : { message, code: null, hint: '', status: 500 }
-  return { message, code: error.code, hint: error.hint, status: error.status }
-}
-
-const errorOf = ({ message, code, hint, status }: Failure, name: JobName): Error =>
-  code === null ? new Error(`${name} failed: ${message}`) : new UserError(code, message, hint, { status })
+const errorOf = ({ message, code, hint, status, isForUser }: Failure, name: JobName): Error =>
+  isForUser ? new UserError(code, message, hint, { status }) : new Error(`${name} failed: ${message}`)
 
 /** @param code why the system refused to start the process; null if it ran */
 function diedError(name: JobName, code: string | null): UserError {
@@ -77,8 +65,7 @@ export class JobProcess {
       exited.resolve()
     }
     const onError = (error: unknown): void => {
-      if (this.pid === null)
-        this.#code ??= error instanceof Error && 'code' in error ? String(error.code) : String(error)
+      if (this.pid === null) this.#code ??= codeOf(error) || String(error)
       onExit()
     }
     const priority = this.#stays ? constants.priority.PRIORITY_NORMAL : constants.priority.PRIORITY_LOW

@@ -8,20 +8,16 @@ import type { Settings } from '../../settings.ts'
 import type { Archives } from '../archives/archives.ts'
 import { mirrorPath } from '../data-folder.ts'
 import type { EngineContext } from '../engine.ts'
-import type { Executor } from '../executor/executor.ts'
-import type { IndexWriter } from '../writer/thread-index.ts'
 import type { Sharing } from '../hub/sharing.ts'
 import { restoreArchive } from '../restore.ts'
 import type { MirrorMaintenance } from '../writer/maintenance.ts'
-import type { Writer } from '../writer/writer.ts'
 
-export interface PurgingParts extends Pick<EngineContext, 'renewReaders' | 'log'> {
-  readonly executor: Pick<Executor, 'run'>
+export interface PurgingParts extends Pick<EngineContext, 'renewReaders' | 'log' | 'writer'> {
+  readonly executor: Pick<EngineContext['executor'], 'run'>
   readonly archives: Pick<Archives, 'alone' | 'outOfReach'>
   readonly sharing: Pick<Sharing, 'sendPurges'>
   sync: ApiContext['sync']
-  readonly writer: Writer
-  readonly index: Pick<IndexWriter, 'forgetWords'>
+  readonly index: Pick<EngineContext['index'], 'forgetWords'>
 }
 
 export interface Purging extends PurgeActs {

@@ -4,6 +4,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { keepCopiesIn, removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { PassStep } from '../../indexer/source.ts'
 import { shrinkMemory } from '../../mirror/bulk.ts'
+import { codeOf, isDamage } from '../../mirror/damage/find-damage.ts'
 import { listSalvages } from '../../mirror/damage/replace-mirror.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { excludeProjects, mergeProject } from '../../mirror/projects/place-chats.ts'
@@ -11,8 +12,9 @@ import { isDone, requireBars, takePacked } from '../../mirror/purge/bars.ts'
 import { turnEstimates } from '../../mirror/usage/estimates.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { Turns } from '../deferred.ts'
+import { failureOf } from '../failure.ts'
 import { MirrorMaintenance } from './maintenance.ts'
-import { threadFailure, type FromThread } from './own-thread.ts'
+import type { FromThread } from './own-thread.ts'
 import { Listing, readingStep, runPasses } from './run-passes.ts'
 import type { OpenedMirror, RunOrder, RunOutcome, WriterOrder, WriterOutcome, WriterSetup } from './writer.ts'
 
@@ -98,11 +100,10 @@ class ServedWriter {
   }
 
   #sendFailure(error: unknown): void {
-    const failure = threadFailure(error)
-    if (failure.isDamage) this.#kept.noteDamage()
+    if (isDamage(error)) this.#kept.noteDamage()
     // When it is opened again, the user may have put the bars back, or a file that cannot be read is set aside.
-    if (failure.code === 'bars-lost') this.#kept.close()
-    this.#send(failure)
+    if (codeOf(error) === 'bars-lost') this.#kept.close()
+    this.#send({ kind: 'failed', failure: failureOf(error) })
   }
 
   /** Ends a step of an act: reports it, and lets a stop order arrive. */
