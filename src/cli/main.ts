@@ -27,7 +27,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
 async function programFor(session: Session, help: string[]): Promise<Command> {
   const program = new Command('cursordex')
     .description('Mirrors Cursor’s chats into a database of your own, and finds what you remember.')
-    .version(session.version, '-V, --version', 'print the version')
+    .version(session.world.version, '-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => help.push(text),

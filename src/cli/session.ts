@@ -22,9 +22,8 @@ import type { Companion } from './serve-forever.ts'
 export class Session {
   /** The arguments, without the program's name. */
   readonly argv: readonly string[]
-  readonly version: string
   /** What the program was started in. */
-  readonly surroundings: Surroundings
+  readonly world: World
   readonly workingDir: string
   readonly screen: Screen
   readonly print: (text: string) => Promise<void>
@@ -36,14 +35,11 @@ export class Session {
   settings: Settings | null = null
   /** Of a run without an error: 1 if what was looked for was not found. */
   exitCode: 0 | 1 = 0
-  readonly #world: World
 
   constructor(world: World, argv: readonly string[]) {
     const write = printTo(world.stderr)
-    this.#world = world
+    this.world = world
     this.argv = argv
-    this.version = world.version
-    this.surroundings = world
     this.workingDir = world.workingDir ?? '/'
     this.screen = screenOf(world.stdout, world.env, () => world.timeZone, world.now())
     this.print = printTo(world.stdout)
@@ -52,19 +48,15 @@ export class Session {
     this.progress = statusLine(world.stderr, world.env, write)
   }
 
-  get stdin(): World['stdin'] {
-    return this.#world.stdin
-  }
-
   /** Puts the commands in a text into the form in which the user types them. */
   named(text: string): string {
-    return asTyped(this.argv.includes('--demo') ? ofDemo(text) : text, this.#world.isCheckout === true)
+    return asTyped(this.argv.includes('--demo') ? ofDemo(text) : text, this.world.isCheckout === true)
   }
 
   /** The settings for a command, including its flags. @throws UserError as `loadSettings` and `refuseEmpty` do */
   settingsOf(command: Command): Settings {
     refuseEmpty(command)
-    return (this.settings = loadSettings(inputOf(this.#world, command)))
+    return (this.settings = loadSettings(inputOf(this.world, command)))
   }
 
   /** Prints an answer as it came with `--json`, else as a text, or as lines of any text. */
@@ -86,7 +78,7 @@ export class Session {
   /** Prints a text; through a pager, if there is one, where it has more lines than the terminal. */
   async show(text: string, isPaged = true): Promise<void> {
     const isLong = text.split('\n').length > this.screen.height
-    const pager = isPaged && isLong ? await this.#world.openPager() : null
+    const pager = isPaged && isLong ? await this.world.openPager() : null
     try {
       await (pager?.print ?? this.print)(text)
     } finally {
@@ -96,17 +88,17 @@ export class Session {
 
   /** @param change adapts the settings */
   async serve(command: Command, change = (settings: Settings) => settings): Promise<void> {
-    await this.#world.serve(change(this.settingsOf(command)))
+    await this.world.serve(change(this.settingsOf(command)))
   }
 
   /** Serves a sample Cursor home, and removes it afterwards. */
   async demo(command: Command): Promise<void> {
     const { DemoStage } = await import('./demo-stage.ts')
-    const { platform, env, homeDir } = this.#world
+    const { platform, env, homeDir } = this.world
     const stage = new DemoStage((text) => this.print(this.named(text)), demoLink(platform, env, homeDir))
     try {
-      this.settings = demoSettings(inputOf(this.#world, command), stage.folders)
-      await this.#world.serve(this.settings, stage)
+      this.settings = demoSettings(inputOf(this.world, command), stage.folders)
+      await this.world.serve(this.settings, stage)
     } finally {
       await stage.strike()
     }
@@ -127,9 +119,9 @@ export class Session {
 
   async ask(command: Command, question: (answers: Answers) => Promise<void>): Promise<void> {
     const settings = this.settingsOf(command)
-    if (asksDemo(command) || !WRITES.has(command.name())) refuseMissingFolder(settings, this.surroundings.env, command)
+    if (asksDemo(command) || !WRITES.has(command.name())) refuseMissingFolder(settings, this.world.env, command)
     const note = (text: string): unknown => this.note(`${printable(text)}\n`).catch(() => undefined)
-    const answers = await this.#world.openAnswers(settings, note)
+    const answers = await this.world.openAnswers(settings, note)
     try {
       await question(answers)
     } finally {

@@ -3,11 +3,10 @@ import { UserError } from '../model/user-error.ts'
 import { parseJsonc } from './config-text.ts'
 
 /**
- * Sets or removes a member of an object in a JSON text. Every other byte stays: comments, order, indents, line ends, a BOM.
+ * Sets a member of an object in a JSON text. Every other byte stays: comments, order, indents, line ends, a BOM.
  * An empty text counts as `{}`.
  * @param file its path, for errors
  * @param path the key of the object in the text, and the key in that object
- * @param value undefined removes it
  * @throws UserError `bad-json` if the text is not JSON with comments, if either key stands there twice, or if something
  *   else than an object has the first key
  */
@@ -25,10 +24,9 @@ export function editJson(file: string, text: string, path: readonly [string, str
   }
   const [outer, name] = path
   const group = only(tree, outer)?.children?.[1]
-  if (group === undefined) return value === undefined ? text : bom + add(given, tree, outer, { [name]: value })
+  if (group === undefined) return bom + add(given, tree, outer, { [name]: value })
   if (group.type !== 'object') throw refuse(`has "${outer}" as ${group.type}, not as an object`)
   const member = only(group, name)
-  if (value === undefined) return member === null ? text : bom + remove(given, group, member)
   if (member === null) return bom + add(given, group, name, value)
   const [, former] = member.children ?? []
   if (former === undefined || JSON.stringify(getNodeValue(former)) === JSON.stringify(value)) return text
@@ -68,23 +66,4 @@ function add(text: string, object: Node, key: string, value: unknown): string {
   const end = hasLines && !space.includes('\n') ? lineEndOf(text) + outer : ''
   const member = `${begin}${JSON.stringify(key)}: ${shown(text, value, object.offset, inner)}${end}`
   return text.slice(0, from) + comma + kept + member + text.slice(from + kept.length)
-}
-
-/** Removes a member and one comma, and its line if nothing else is on it. */
-function remove(text: string, object: Node, member: Node): string {
-  const { children = [] } = object
-  const at = children.indexOf(member)
-  const next = children[at + 1]?.offset ?? endOf(object) - 1
-  const before = children[at - 1]
-  // Without a line break behind it, what follows could become part of a comment in the line before.
-  const isLineOver = /^[^\S\n]*(,[^\S\n]*)?\n/.test(text.slice(endOf(member)))
-  const start = isLineOver ? text.slice(0, member.offset).trimEnd().length : member.offset
-  const after = commaIn(text.slice(endOf(member), next))
-  if (after >= 0) {
-    const comma = endOf(member) + after
-    return text.slice(0, start) + text.slice(endOf(member), comma) + text.slice(comma + 1)
-  }
-  const former = before === undefined ? -1 : commaIn(text.slice(endOf(before), start))
-  const comma = before === undefined || former < 0 ? start : endOf(before) + former
-  return text.slice(0, comma) + text.slice(comma + 1, start) + text.slice(endOf(member))
 }

@@ -41,9 +41,7 @@ interface IndexingContext {
 /** The indexing half of the daemon: it monitors sources, schedules passes and drives the writer's thread. */
 export class Indexing {
   readonly metrics: Metrics
-  readonly #log: Logger
-  readonly #hub: EventHub
-  readonly #renewReaders: () => void
+  readonly #context: IndexingContext
   /** Ends every timer. */
   readonly #ending = new AbortController()
   readonly writer: ThreadWriter
@@ -74,11 +72,10 @@ export class Indexing {
   #wasReady = false
   #lastState: DaemonState = 'starting'
 
-  constructor(thread: Worker, setup: WriterSetup, { log, hub, now, renewReaders }: IndexingContext) {
-    this.#renewReaders = renewReaders
+  constructor(thread: Worker, setup: WriterSetup, context: IndexingContext) {
+    const { now, log } = context
+    this.#context = context
     this.#setup = setup
-    this.#log = log
-    this.#hub = hub
     this.metrics = new Metrics(now)
     this.writer = threadWriter(
       thread,
@@ -112,7 +109,7 @@ export class Indexing {
   async start(): Promise<void> {
     const { news, notices } = await this.writer.opened
     this.#notices = notices
-    if (news !== null) this.#log.warn(news)
+    if (news !== null) this.#context.log.warn(news)
     const opened = this.index.open()
     this.follow.start()
     this.#hasStarted = true
@@ -135,7 +132,7 @@ export class Indexing {
       const isSound = await this.index.check(true)
       if (!isSound) this.#renewedAtMs = performance.now()
       // A search that began before may have met the former index, also if that was replaced only now.
-      else if (isOfIndex || metAtMs - this.#renewedAtMs < RENEWED_MS) this.#renewReaders()
+      else if (isOfIndex || metAtMs - this.#renewedAtMs < RENEWED_MS) this.#context.renewReaders()
       else this.onError(error)
     } catch {
       // The thread of the index reported it.
@@ -227,7 +224,7 @@ export class Indexing {
       this.#error = null
       this.#deferred = outcome.backlog
       const { changed, added, gone } = outcome
-      if (changed + added + gone > 0) this.#log.debug({ changed, added, gone }, 'pass done')
+      if (changed + added + gone > 0) this.#context.log.debug({ changed, added, gone }, 'pass done')
       return outcome
     } catch (error) {
       this.#onRunError(error, orders)
@@ -242,9 +239,9 @@ export class Indexing {
 
   #onIndexStep({ left, timesRenewed }: IndexStep): void {
     if (timesRenewed > this.#timesRenewed) {
-      this.#log.warn('The full-text index was damaged or missing. It is made anew from the mirror.')
+      this.#context.log.warn('The full-text index was damaged or missing. It is made anew from the mirror.')
       this.#renewedAtMs = performance.now()
-      this.#renewReaders()
+      this.#context.renewReaders()
     }
     this.#timesRenewed = timesRenewed
     this.#indexError = null
@@ -256,7 +253,7 @@ export class Indexing {
 
   #onIndexError(error: UserError): void {
     if (isDamage(error)) return this.onError(error)
-    if (this.#indexError?.code !== error.code) logError(this.#log, error)
+    if (this.#indexError?.code !== error.code) logError(this.#context.log, error)
     this.#indexError = error
     this.later(() => this.index.nudge(), RETRY_MS)
   }
@@ -265,19 +262,19 @@ export class Indexing {
     this.metrics.noteStep(step)
     if (step.outcome === null) return
     if (step.outcome.chatIds.length > 0) this.index.nudge()
-    this.#hub.publishWritten(step.outcome)
+    this.#context.hub.publishWritten(step.outcome)
   }
 
   #publishState(): void {
     const { state } = this
     if (state === this.#lastState) return
     this.#lastState = state
-    this.#log.debug({ state }, 'state')
+    this.#context.log.debug({ state }, 'state')
     if (state === 'ready' && !this.#wasReady && this.follow.ends.some((end) => end.state === 'ok')) {
       this.#wasReady = true
-      this.#log.info('All chats of Cursor are indexed. New messages follow as Cursor writes them.')
+      this.#context.log.info('All chats of Cursor are indexed. New messages follow as Cursor writes them.')
     }
-    this.#hub.send('status', { state, reasons: this.reasons })
+    this.#context.hub.send('status', { state, reasons: this.reasons })
   }
 
   #onRunError(cause: unknown, orders: readonly PassOrder[]): void {
@@ -287,7 +284,7 @@ export class Indexing {
     this.#isBlocked = true
     if (isDamage(error)) return
     // While a disk is full, every pass fails. The error is logged once, and only one retry is planned.
-    if (this.#error?.code !== error.code) logError(this.#log, error)
+    if (this.#error?.code !== error.code) logError(this.#context.log, error)
     this.#error = error
     this.#missed.push(...orders)
     if (!isWaiting) this.later(() => this.#resume(), RETRY_MS)

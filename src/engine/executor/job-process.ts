@@ -46,7 +46,7 @@ export class JobProcess {
   /** Resolves when the process has ended. */
   readonly exited: Promise<void>
   /** Null if the system refused to start it. */
-  readonly #child: ChildProcess | null
+  #child: ChildProcess | null = null
   readonly #stays: boolean
   #running: Running | null = null
   #reply: JobReply | null = null
@@ -69,16 +69,14 @@ export class JobProcess {
       onExit()
     }
     const priority = this.#stays ? constants.priority.PRIORITY_NORMAL : constants.priority.PRIORITY_LOW
-    this.#child = startOr(onError, [kind, mirrorPath, String(priority)])
-    this.#child?.on('message', (reply: JobReply) => {
-      if (reply.kind === 'progress') this.#running?.onProgress(reply.progress)
-      else {
-        this.#reply = reply
-        if (this.#stays) this.#settle()
-      }
-    })
-    this.#child?.on('error', onError)
-    this.#child?.on('exit', onExit)
+    try {
+      this.#child = startChild([kind, mirrorPath, String(priority)])
+      this.#child.on('message', (reply: JobReply) => this.#onReply(reply))
+      this.#child.on('error', onError).on('exit', onExit)
+    } catch (error) {
+      // Node throws some errors of the system at once, and others become an event.
+      onError(error)
+    }
   }
 
   /** Null once it has ended. */
@@ -105,33 +103,27 @@ export class JobProcess {
     this.#child?.kill('SIGKILL')
   }
 
+  #onReply(reply: JobReply): void {
+    if (reply.kind === 'progress') return this.#running?.onProgress(reply.progress)
+    this.#reply = reply
+    if (this.#stays) this.#settle()
+  }
+
   #settle(): void {
     const [running, reply] = [this.#running, this.#reply]
     this.#running = null
     this.#reply = null
     if (running === null) return
-    if (reply?.kind === 'result') running.done.resolve(reply.result)
-    else
-      running.done.reject(
-        reply?.kind === 'failed' ? errorOf(reply.failure, running.name) : diedError(running.name, this.#code),
-      )
-  }
-}
-
-/** Node throws some errors of the system at once, and others become an event. */
-function startOr(onError: (error: unknown) => void, args: readonly string[]): ChildProcess | null {
-  try {
-    return startChild(args)
-  } catch (error) {
-    onError(error)
-    return null
+    const { name, done } = running
+    if (reply?.kind === 'result') done.resolve(reply.result)
+    else done.reject(reply?.kind === 'failed' ? errorOf(reply.failure, name) : diedError(name, this.#code))
   }
 }
 
 /** Objects of jobs are short-lived. With a small young generation a process takes 10 to 25 MB less and is not slower. */
 const V8_FLAGS = ['--max-semi-space-size=2']
 
-/** The process writes to our stderr. If it cannot be started, an `error` event reports that later. */
+/** The process writes to our stderr. */
 function startChild(args: readonly string[]): ChildProcess {
   const child = fork(fileURLToPath(new URL('../engine/job-child.js', import.meta.url)), args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
