@@ -26,9 +26,8 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
       const { startWriterThread } = await import('../engine/start-writer-thread.ts')
       const writerThread = await (earlyThread ?? startWriterThread())
       const { serveForever } = await import('./serve-forever.ts')
-      const machine = { stdout, stderr, writerThread, zone: localTimeZone, now: Date.now }
-      const daemon = { ...machine, version, pageDir: PAGE_DIR, asTyped: (text: string) => asTyped(text, isCheckout) }
-      await serveForever(settings, daemon, companion)
+      const machine = { version, zone: localTimeZone, writerThread, pageDir: PAGE_DIR }
+      await serveForever(settings, { ...machine, asTyped: (text) => asTyped(text, isCheckout) }, companion)
     },
     get stdin() {
       return process.stdin

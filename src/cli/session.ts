@@ -4,15 +4,7 @@ import { UserError } from '../model/user-error.ts'
 import { demoSettings, loadSettings, demoLink, type Flags, type Settings, type Surroundings } from '../settings.ts'
 import { printable, printableJson, printableLine } from '../text/printable.ts'
 import type { Answers, OpenAnswers } from './client/client.ts'
-import {
-  printTo,
-  screenOf,
-  statusLine,
-  type Output,
-  type Screen,
-  type StatusLine,
-  type Pager,
-} from './terminal/screen.ts'
+import { printTo, screenOf, type Output, type Pager, type Screen } from './terminal/screen.ts'
 import { asTyped, ofDemo } from './commands.ts'
 import { addExamples, asksDemo, inputOf, refuseEmpty, wantsJson } from './input/options.ts'
 import { wrapLine } from './terminal/text.ts'
@@ -29,8 +21,6 @@ export class Session {
   readonly print: (text: string) => Promise<void>
   /** Writes to stderr: notes about the output. */
   readonly note: (text: string) => Promise<void>
-  /** Progress of a long command, on stderr. */
-  readonly progress: StatusLine
   /** The settings of the command, as soon as they are read. */
   settings: Settings | null = null
   /** Of a run without an error: 1 if what was looked for was not found. */
@@ -45,7 +35,6 @@ export class Session {
     this.print = printTo(world.stdout)
     const width = world.stderr.isTTY === true ? (world.stderr.columns ?? 80) : this.screen.width
     this.note = (text) => write(wrapLines(this.named(text), width ?? Infinity))
-    this.progress = statusLine(world.stderr, world.env, write)
   }
 
   /** Puts the commands in a text into the form in which the user types them. */

@@ -9,7 +9,6 @@ import { addGroup, addRepeatable, hasDateField, inOwnZone } from '../input/optio
 import type { Session } from '../session.ts'
 import { bytesText, countText } from '../terminal/formats.ts'
 import * as lists from './lists.ts'
-import { withProgress } from './with-progress.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const about = 'archive chats, verify the archives, and restore chats from them'
@@ -19,10 +18,6 @@ export function addCommand(program: Command, session: Session): void {
   addVerify(command, session)
   addRestore(command, session)
 }
-
-/** Waits for an act, and shows its progress on a terminal. */
-const whenDone = <Answer>(session: Session, answers: Answers, act: Promise<Answer>): Promise<Answer> =>
-  withProgress(session, act, async () => (await answers.get('/api/status')).archives.atWork)
 
 function addRun(parent: Command, session: Session): void {
   const command = parent
@@ -35,7 +30,7 @@ function addRun(parent: Command, session: Session): void {
     const scoped = inOwnZone<{ scope: string; tz?: string }>({ scope }, session.screen, hasDateField(scope))
     const body = words.length === 0 ? {} : scoped
     const { name } = await answers.post('/api/archives', { body })
-    const made = await whenDone(session, answers, whenMade(answers, name))
+    const made = await whenMade(answers, name)
     const { state, error, leftOut } = made
     if (state === 'failed') {
       const text = `The archive ${name} could not be made. ${error ?? ''}`
@@ -73,8 +68,7 @@ function addVerify(parent: Command, session: Session): void {
     .description('read every byte of the archive folder, and compare it with its checksums')
   const examples = ['cursordex archive verify', 'cursordex archive verify --json'] as const
   session.asks(command, examples, async (answers, name: string = 'newest') => {
-    const request = answers.post('/api/archives/:name/verify', { id: name, body: {} })
-    const verdict = await whenDone(session, answers, request)
+    const verdict = await answers.post('/api/archives/:name/verify', { id: name, body: {} })
     await session.printAnswer(command, verdict, verdictText)
     if (verdict.ok) return
     const { damaged, damagedRuns, unexpected } = verdict
@@ -104,8 +98,7 @@ function addRestore(parent: Command, session: Session): void {
   const examples = ['cursordex archive restore', another] as const
   session.asks(command, examples, async (answers, name: string = 'newest', { from, map = [] }: Given) => {
     const body = { ...(from !== undefined && { from: resolve(from) }), map: Object.fromEntries(map.map(foldersOf)) }
-    const request = answers.post('/api/archives/:name/restore', { id: name, body })
-    const restored = await whenDone(session, answers, request)
+    const restored = await answers.post('/api/archives/:name/restore', { id: name, body })
     await session.printAnswer(command, restored, restoredText)
     const { ok, damaged, manifest } = restored
     if (ok) return

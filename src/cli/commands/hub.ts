@@ -6,13 +6,11 @@ import { withHub, type Hub } from '../../hub/client.ts'
 import { SCHEMA_VERSION } from '../../hub/schema.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printable } from '../../text/printable.ts'
-import type { Answers } from '../client/client.ts'
 import { addExamples, addGroup, addRepeatable } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { bytesText, countText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
-import { chatsDone, withProgress } from './with-progress.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const about = 'share chats with other machines through a PostgreSQL'
@@ -28,9 +26,6 @@ export function addCommand(program: Command, session: Session): void {
 
 /** The commands that need the mirror. */
 function addSharing(parent: Command, session: Session): void {
-  /** Waits for a push or pull, and shows its progress on a terminal. */
-  const whenShared = <Answer>(answers: Answers, act: Promise<Answer>): Promise<Answer> =>
-    withProgress(session, act, async () => (await answers.get('/api/hub')).atWork)
   type Given = { readonly project?: string[] | null; readonly dryRun?: boolean }
 
   const push = parent.command('push')
@@ -39,8 +34,7 @@ function addSharing(parent: Command, session: Session): void {
   push.option('--dry-run', 'only count what would be sent')
   const examples = ["cursordex hub push --project '*'", 'cursordex hub push --project shop --dry-run'] as const
   session.asks(push, examples, async (answers, { project = null, dryRun = false }: Given) => {
-    const request = answers.post('/api/hub/push', { body: { projects: project, dryRun } })
-    const done = await whenShared(answers, request)
+    const done = await answers.post('/api/hub/push', { body: { projects: project, dryRun } })
     await session.printAnswer(push, done, ({ pushed, leftOut, notice, ...moved }) => [
       `${countText(pushed, 'chat')} ${dryRun ? 'would be sent' : 'sent'}${movedText(moved)}`,
       ...leftOut.map(({ id, why }) => `left out: ${id} (${why})`),
@@ -52,7 +46,7 @@ function addSharing(parent: Command, session: Session): void {
   addRepeatable(pull, '--project <project>', "only this project, as hub status names it; '*' is all")
   const another = 'cursordex hub pull --project github.com/acme/app'
   session.asks(pull, ["cursordex hub pull --project '*'", another], async (answers, { project = null }: Given) => {
-    const done = await whenShared(answers, answers.post('/api/hub/pull', { body: { projects: project } }))
+    const done = await answers.post('/api/hub/pull', { body: { projects: project } })
     await session.printAnswer(pull, done, ({ pulled, ...moved }) => [
       `${countText(pulled, 'chat')} fetched${movedText(moved)}`,
     ])
@@ -89,7 +83,7 @@ function stateText(state: HubState, screen: Screen): string {
       return `${countText(chats, 'chat')} of ${user}/${name} cannot be read: damaged or too large at the hub`
     }),
     ...(state.error === null ? [] : [`${state.error.code}: ${state.error.detail}`]),
-    ...(state.atWork === null ? [] : [`${state.atWork.act}: ${chatsDone(state.atWork)}`]),
+    ...(state.atWork === null ? [] : [workText(state.atWork)]),
   ])
   if (state.hub === null) return head
   const { machines, projects, grants } = state.hub
@@ -100,6 +94,9 @@ function stateText(state: HubState, screen: Screen): string {
     renderRows(grantColumns, grants, screen),
   ].join('\n')
 }
+
+const workText = ({ act, done, total }: NonNullable<HubState['atWork']>): string =>
+  `${act}: ${numberText(done)} of ${numberText(total)} archived chats`
 
 type HubTables = NonNullable<HubState['hub']>
 
@@ -133,7 +130,7 @@ const administerOf = (parent: Command, session: Session) => ({
   /** Adds one with the arguments of two examples. */
   add: (name: string, one: string, other: string): Command =>
     addExamples(parent.command(name), `cursordex hub ${name} ${one}`, `cursordex hub ${name} ${other}`),
-  async run<Result>(command: Command, act: (hub: Hub) => Promise<Result>, lineOf: (result: Result) => string) {
+  run: async <Result>(command: Command, act: (hub: Hub) => Promise<Result>, lineOf: (result: Result) => string) => {
     const { url } = session.settingsOf(command).hub
     if (url === null) throw hubNotSet()
     const result = await withHub(url, act)
@@ -144,8 +141,13 @@ const administerOf = (parent: Command, session: Session) => ({
 function addInit({ add, run }: Administer): void {
   const init = add('init', '--json', '--hub-url postgres://admin@db.example/team')
   init.description('make the hub in the database; run it as its owner')
-  const make = async (hub: Hub) => ({ before: await initHub(hub), version: SCHEMA_VERSION })
-  init.action(() => run(init, make, ({ before }) => (before === 0 ? 'The hub is made.' : 'The hub is up to date.')))
+  init.action(() =>
+    run(
+      init,
+      async (hub) => ({ before: await initHub(hub), version: SCHEMA_VERSION }),
+      ({ before }) => (before === 0 ? 'The hub is made.' : 'The hub is up to date.'),
+    ),
+  )
 }
 
 function addRights({ add, run }: Administer): void {

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import pc from 'picocolors'
 import { UserError } from '../../model/user-error.ts'
 import type { Environment } from '../../settings.ts'
-import { lineWipe, wantsColours } from '../../text/printable.ts'
+import { wantsColours } from '../../text/printable.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
@@ -69,24 +69,6 @@ function asError(cause: NodeJS.ErrnoException): Error {
   if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return new PipeClosed('The pipe is closed.')
   const hint = 'Check the file or device that it is written to.'
   return new UserError('output', `The output could not be written (${code}).`, hint, { cause })
-}
-
-export type StatusLine = ReturnType<typeof statusLine>
-
-/**
- * A line on the terminal that is overwritten, such as a progress line. An empty text clears it. Where a line cannot be
- * overwritten, it is not seen.
- * @param write to that output
- */
-export function statusLine(output: Output, env: Environment, write: (text: string) => Promise<void>) {
-  const wipe = lineWipe(output.isTTY === true, env)
-  let shown = ''
-  const show = async (text: string): Promise<void> => {
-    if (wipe === '' || text === shown) return
-    shown = text
-    await write(`${wipe}${text}`)
-  }
-  return { isSeen: wipe !== '', show }
 }
 
 /** Ctrl-C goes to every program in the terminal. The pager decides what it means, and must not lose its parent. */

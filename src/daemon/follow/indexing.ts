@@ -33,7 +33,6 @@ const BACKLOG_MS = 200
 interface IndexingContext {
   readonly log: Logger
   readonly hub: EventHub
-  readonly now: () => number
   /** Makes readers open the files of the mirror again. */
   readonly renewReaders: () => void
 }
@@ -73,10 +72,9 @@ export class Indexing {
   #lastState: DaemonState = 'starting'
 
   constructor(thread: Worker, setup: WriterSetup, context: IndexingContext) {
-    const { now, log } = context
     this.#context = context
     this.#setup = setup
-    this.metrics = new Metrics(now)
+    this.metrics = new Metrics(Date.now)
     this.writer = threadWriter(
       thread,
       setup,
@@ -89,12 +87,12 @@ export class Indexing {
       (error) => this.#onIndexError(error),
     )
     this.follow = new Follow(setup, {
-      now,
+      now: Date.now,
       later: (act, delayMs) => this.later(act, delayMs),
       run: (orders) => this.#run(orders),
       hasMore: () => this.#deferred > 0 && !this.#isBlocked,
       watch: (folder, onEvent) => this.#watch.watch(folder, onEvent),
-      warn: (sentence) => log.warn(sentence),
+      warn: (sentence) => context.log.warn(sentence),
     })
     this.damaged = this.#damaged.promise
     // Nobody may be listening after a stop.

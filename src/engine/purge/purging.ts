@@ -129,11 +129,11 @@ export type MirrorPurgeOutcome = Awaited<ReturnType<typeof purgeMirror>>
  * @returns plan: what is removed from the mirror; null after other acts. isDone: false if archives or the mirror's file may
  *   still contain bytes of what was removed
  */
-export async function purgeMirror(kept: MirrorMaintenance, order: MirrorPurgeOrder, now: () => number) {
+export async function purgeMirror(kept: MirrorMaintenance, order: MirrorPurgeOrder) {
   // The writer's thread needs them seldom, and the main thread never.
   const { compact, purgeRows } = await import('../../mirror/purge/purge-rows.ts')
   const { dropSetAside } = await import('../../mirror/damage/replace-mirror.ts')
-  const plan = order.act === 'remove' ? purgeRows(kept.db, order.scope, order.isDryRun, now()) : null
+  const plan = order.act === 'remove' ? purgeRows(kept.db, order.scope, order.isDryRun, Date.now()) : null
   if (order.act === 'remove' && !order.isDryRun) {
     dropSetAside(kept.path)
     // The connection remembers words of before, and its settings are for removing only.

@@ -52,7 +52,7 @@ class ServedWriter {
   constructor(port: MessagePort, setup: WriterSetup) {
     this.#port = port
     this.#setup = setup
-    this.#kept = new MirrorMaintenance(setup.mirrorPath, Date.now)
+    this.#kept = new MirrorMaintenance(setup.mirrorPath)
   }
 
   open(): void {
@@ -142,7 +142,7 @@ class ServedWriter {
         // Copies of Cursor's files may contain purged text.
         if (order.act === 'remove' && !order.isDryRun) removeCopies()
         const { purgeMirror } = await import('../purge/purging.ts')
-        return purgeMirror(this.#kept, order, Date.now)
+        return purgeMirror(this.#kept, order)
       }
       case 'importUsage': {
         const { readUsageFile } = await import('../../api/tokens/usage-file.ts')
