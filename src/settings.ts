@@ -2,7 +2,7 @@ import { homedir, userInfo } from 'node:os'
 import { isAbsolute } from 'node:path'
 import type { Surroundings } from './settings/load.ts'
 
-export { editJson } from './settings/edit-json.ts'
+export { editJson } from './settings/config-text.ts'
 export { defaultConfigFile, defaultDataDir, demoLink, discoverCursorUserDirs } from './settings/folders.ts'
 export type { Environment } from './settings/folders.ts'
 export { demoSettings, disabledKindsOf, flagsFor, loadSettings, originOf } from './settings/load.ts'

@@ -52,7 +52,10 @@ export function lockFile(path: string, waitMs: number): Lock | null {
     throw error
   }
   const locked = identityNow(path)
-  return { release: () => db.close(), isInPlace: () => isUnknownOrEqual(locked, identityNow(path)) }
+  return {
+    release: () => db.close(),
+    isInPlace: () => locked === undefined || [locked, undefined].includes(identityNow(path)),
+  }
 }
 
 /** Uses only `stat`, see above. Undefined if the system does not report it, for example for a disk that does not respond. */
@@ -61,6 +64,3 @@ const identityNow = (path: string): string | null | undefined =>
     () => identityAt(path),
     () => undefined,
   )
-
-const isUnknownOrEqual = (known: string | null | undefined, now: string | null | undefined): boolean =>
-  now === undefined || known === undefined || now === known

@@ -9,7 +9,6 @@ import {
   hasDateField,
   hasDates,
   inOwnZone,
-  wantsJson,
   type Options,
   refuseWord,
   completeChatId,
@@ -51,8 +50,7 @@ export function addCommand(program: Command, session: Session): void {
   command.hook('preAction', () => refuseUnknownOptions(command, session.argv))
   const simple = 'cursordex search connection pool --project shop --from 2026-01-01'
   const precise = "cursordex search '(tool:edit OR tool:write) -test after:7d' --sort newest"
-  session.asks(command, [simple, precise], async (answers) => {
-    const { json: _, ...given } = command.opts<Options>()
+  session.asks(command, [simple, precise], async (answers, _: readonly string[], { json, ...given }: Options) => {
     const q = queryText(command.args)
     const chat = await Promise.all((given.chat ?? []).map((word) => completeChatId(answers, word)))
     const dated = inOwnZone(given, session.screen, hasDates(given) || hasDateField(q))
@@ -60,7 +58,7 @@ export function addCommand(program: Command, session: Session): void {
     const all = q.trim() === '' ? { role: ['user', 'assistant'] } : {}
     const found = await answers.get('/api/search', { query: { q, ...all, ...dated, chat } as SearchQuery })
     if (found.total === 0) session.exitCode = 1
-    if (wantsJson(command)) return session.printJson(found)
+    if (json === true) return session.printJson(found)
     const { screen } = session
     const isOnTerminal = screen.width !== null
     await session.show(isOnTerminal ? renderCards(found.items, screen) : renderRows(columns, found.items, screen))
