@@ -2,15 +2,11 @@ import { homedir, userInfo } from 'node:os'
 import { isAbsolute } from 'node:path'
 import type { Surroundings } from './settings/load.ts'
 
-export { editJson } from './settings/edit-json.ts'
-export { demoSettings } from './settings/load.ts'
-export type { DemoFolders } from './settings/load.ts'
+export { editJson } from './settings/config-text.ts'
 export { defaultConfigFile, defaultDataDir, demoLink, discoverCursorUserDirs } from './settings/folders.ts'
 export type { Environment } from './settings/folders.ts'
-export { disabledKindsOf, loadSettings, originOf } from './settings/load.ts'
-export type { HubSettings, Settings, SettingsInput, Surroundings } from './settings/load.ts'
-export { flagsFor } from './settings/words.ts'
-export type { Flags } from './settings/words.ts'
+export { demoSettings, disabledKindsOf, flagsFor, loadSettings, originOf } from './settings/load.ts'
+export type { DemoFolders, Flags, HubSettings, Settings, SettingsInput, Surroundings } from './settings/load.ts'
 
 /** The environment and folders of this process. Nothing else reads `process.env`. */
 export function realSurroundings(): Surroundings {

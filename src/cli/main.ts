@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { UserError } from '../model/user-error.ts'
 import { addCommands } from './commands.ts'
-import { explainSystem } from './explain-system.ts'
 import { addExamples, addSettingFlags } from './input/options.ts'
 import { PipeClosed } from './terminal/screen.ts'
 import { printable, printableLine } from '../text/printable.ts'
@@ -28,7 +27,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
 async function programFor(session: Session, help: string[]): Promise<Command> {
   const program = new Command('cursordex')
     .description('Mirrors Cursor’s chats into a database of your own, and finds what you remember.')
-    .version(session.version, '-V, --version', 'print the version')
+    .version(session.world.version, '-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => help.push(text),
@@ -76,4 +75,21 @@ function usageSentence({ code, message }: CommanderError): string {
   const line = printableLine(message.replace(/^error: /, '').replace(/\s*\((Did you mean .*\?)\)$/s, '. $1'))
   const sentence = line.charAt(0).toUpperCase() + line.slice(1)
   return /[.?]$|--help$/.test(sentence) ? `${sentence}\n` : `${sentence}.\n`
+}
+
+const OF_DATABASE = /^SQLITE_(CANTOPEN|IOERR|NOTADB|READONLY|PERM|FULL|NOMEM)/
+const HINT = 'Check its folder, its permissions, its disk, and how many files you may open (ulimit -n).'
+
+/**
+ * An error of the file system or of SQLite that no other place explains, as a sentence. Null for any other error: a bug.
+ * @param dataDir the data folder; null if it is not known yet
+ */
+export function explainSystem(error: unknown, dataDir: string | null): UserError | null {
+  if (!(error instanceof Error && 'code' in error)) return null
+  const code = String(error.code)
+  const path = 'syscall' in error && 'path' in error ? String(error.path) : null
+  if (path === null && !OF_DATABASE.test(code)) return null
+  const what = path ?? `A database in ${dataDir ?? 'the data folder'}`
+  const why = path === null ? `${error.message}, ${code}` : code
+  return new UserError('system', `${what} cannot be used (${why}).`, HINT, { cause: error })
 }

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { UserError } from '../model/user-error.ts'
-import { demoLink, realSurroundings } from '../settings.ts'
-import type { Settings } from '../settings.ts'
+import { demoLink, realSurroundings, type Settings } from '../settings.ts'
 import { asTyped } from './commands.ts'
-import type { Answers } from './client/answers.ts'
-import { localTimeZone } from './terminal/screen.ts'
+import type { Answers } from './client/client.ts'
+import { localTimeZone, openPager } from './terminal/screen.ts'
 import type { InlineContext } from './client/engine-answers.ts'
 import type { World } from './session.ts'
 
@@ -27,9 +26,8 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
       const { startWriterThread } = await import('../engine/start-writer-thread.ts')
       const writerThread = await (earlyThread ?? startWriterThread())
       const { serveForever } = await import('./serve-forever.ts')
-      const machine = { stdout, stderr, writerThread, zone: localTimeZone, now: Date.now }
-      const daemon = { ...machine, version, pageDir: PAGE_DIR, asTyped: (text: string) => asTyped(text, isCheckout) }
-      await serveForever(settings, daemon, companion)
+      const machine = { version, zone: localTimeZone, writerThread, pageDir: PAGE_DIR }
+      await serveForever(settings, { ...machine, asTyped: (text) => asTyped(text, isCheckout) }, companion)
     },
     get stdin() {
       return process.stdin
@@ -42,7 +40,7 @@ export function processContext(earlyThread: Promise<Worker> | null): World {
     version,
     isCheckout,
     now: Date.now,
-    openPager: async () => (await import('./terminal/pager.ts')).openPager(surroundings.env),
+    openPager: () => openPager(env),
   }
 }
 

@@ -3,11 +3,10 @@ import type { Command } from 'commander'
 import { UserError } from '../model/user-error.ts'
 import { demoSettings, loadSettings, demoLink, type Flags, type Settings, type Surroundings } from '../settings.ts'
 import { printable, printableJson, printableLine } from '../text/printable.ts'
-import type { Answers, OpenAnswers } from './client/answers.ts'
-import { printTo, screenOf, statusLine, type Output, type Screen, type StatusLine } from './terminal/screen.ts'
+import type { Answers, OpenAnswers } from './client/client.ts'
+import { printTo, screenOf, type Output, type Pager, type Screen } from './terminal/screen.ts'
 import { asTyped, ofDemo } from './commands.ts'
 import { addExamples, asksDemo, inputOf, refuseEmpty, wantsJson } from './input/options.ts'
-import type { Pager } from './terminal/pager.ts'
 import { wrapLine } from './terminal/text.ts'
 import type { Companion } from './serve-forever.ts'
 
@@ -15,49 +14,38 @@ import type { Companion } from './serve-forever.ts'
 export class Session {
   /** The arguments, without the program's name. */
   readonly argv: readonly string[]
-  readonly version: string
   /** What the program was started in. */
-  readonly surroundings: Surroundings
+  readonly world: World
   readonly workingDir: string
   readonly screen: Screen
   readonly print: (text: string) => Promise<void>
   /** Writes to stderr: notes about the output. */
   readonly note: (text: string) => Promise<void>
-  /** Progress of a long command, on stderr. */
-  readonly progress: StatusLine
   /** The settings of the command, as soon as they are read. */
   settings: Settings | null = null
   /** Of a run without an error: 1 if what was looked for was not found. */
   exitCode: 0 | 1 = 0
-  readonly #world: World
 
   constructor(world: World, argv: readonly string[]) {
     const write = printTo(world.stderr)
-    this.#world = world
+    this.world = world
     this.argv = argv
-    this.version = world.version
-    this.surroundings = world
     this.workingDir = world.workingDir ?? '/'
     this.screen = screenOf(world.stdout, world.env, () => world.timeZone, world.now())
     this.print = printTo(world.stdout)
     const width = world.stderr.isTTY === true ? (world.stderr.columns ?? 80) : this.screen.width
     this.note = (text) => write(wrapLines(this.named(text), width ?? Infinity))
-    this.progress = statusLine(world.stderr, world.env, write)
-  }
-
-  get stdin(): World['stdin'] {
-    return this.#world.stdin
   }
 
   /** Puts the commands in a text into the form in which the user types them. */
   named(text: string): string {
-    return asTyped(this.argv.includes('--demo') ? ofDemo(text) : text, this.#world.isCheckout === true)
+    return asTyped(this.argv.includes('--demo') ? ofDemo(text) : text, this.world.isCheckout === true)
   }
 
   /** The settings for a command, including its flags. @throws UserError as `loadSettings` and `refuseEmpty` do */
   settingsOf(command: Command): Settings {
     refuseEmpty(command)
-    return (this.settings = loadSettings(inputOf(this.#world, command)))
+    return (this.settings = loadSettings(inputOf(this.world, command)))
   }
 
   /** Prints an answer as it came with `--json`, else as a text, or as lines of any text. */
@@ -79,7 +67,7 @@ export class Session {
   /** Prints a text; through a pager, if there is one, where it has more lines than the terminal. */
   async show(text: string, isPaged = true): Promise<void> {
     const isLong = text.split('\n').length > this.screen.height
-    const pager = isPaged && isLong ? await this.#world.openPager() : null
+    const pager = isPaged && isLong ? await this.world.openPager() : null
     try {
       await (pager?.print ?? this.print)(text)
     } finally {
@@ -89,17 +77,17 @@ export class Session {
 
   /** @param change adapts the settings */
   async serve(command: Command, change = (settings: Settings) => settings): Promise<void> {
-    await this.#world.serve(change(this.settingsOf(command)))
+    await this.world.serve(change(this.settingsOf(command)))
   }
 
   /** Serves a sample Cursor home, and removes it afterwards. */
   async demo(command: Command): Promise<void> {
     const { DemoStage } = await import('./demo-stage.ts')
-    const { platform, env, homeDir } = this.#world
+    const { platform, env, homeDir } = this.world
     const stage = new DemoStage((text) => this.print(this.named(text)), demoLink(platform, env, homeDir))
     try {
-      this.settings = demoSettings(inputOf(this.#world, command), stage.folders)
-      await this.#world.serve(this.settings, stage)
+      this.settings = demoSettings(inputOf(this.world, command), stage.folders)
+      await this.world.serve(this.settings, stage)
     } finally {
       await stage.strike()
     }
@@ -107,7 +95,7 @@ export class Session {
 
   /**
    * Lets a command ask, and gives its help two examples.
-   * @param act also gets the arguments of the command
+   * @param act also gets the arguments of the command, and then its options
    */
   asks(
     command: Command,
@@ -120,9 +108,9 @@ export class Session {
 
   async ask(command: Command, question: (answers: Answers) => Promise<void>): Promise<void> {
     const settings = this.settingsOf(command)
-    if (asksDemo(command) || !WRITES.has(command.name())) refuseMissingFolder(settings, this.surroundings.env, command)
+    if (asksDemo(command) || !WRITES.has(command.name())) refuseMissingFolder(settings, this.world.env, command)
     const note = (text: string): unknown => this.note(`${printable(text)}\n`).catch(() => undefined)
-    const answers = await this.#world.openAnswers(settings, note)
+    const answers = await this.world.openAnswers(settings, note)
     try {
       await question(answers)
     } finally {

@@ -4,15 +4,12 @@ import { mirrorPath, prepareDataFolder, readToken, removeDaemonFile } from '../e
 import { lazyReader, openEngine } from '../engine/engine.ts'
 import { Executor } from '../engine/executor/executor.ts'
 import { takeLock } from '../engine/lock.ts'
-import { excludedChats, misconfiguredFolders } from '../engine/source-reasons.ts'
+import { excludedChats, misconfiguredFolders, startupWarnings } from '../engine/source-reasons.ts'
 import type { Settings } from '../settings.ts'
-import { Indexing } from './follow/indexing.ts'
+import { Indexing, eventHub } from './follow/indexing.ts'
 import { monitorDataFolder } from './lifecycle/data-folder-monitor.ts'
-import { createLog, stackWithoutText, type LogOutput } from './lifecycle/log.ts'
-import { progressLine } from './lifecycle/progress-line.ts'
-import { startupWarnings } from './lifecycle/startup-checks.ts'
+import { createLog, stackWithoutText, progressLine } from './lifecycle/log.ts'
 import { writerSetup } from '../engine/writer/writer.ts'
-import { eventHub } from './server/event-hub.ts'
 import { pageFiles } from './server/page-files.ts'
 import { asksForToken, listen, type AllowedHosts } from './server/listen.ts'
 
@@ -20,15 +17,12 @@ export interface DaemonContext {
   readonly version: string
   /** The machine's time zone. */
   zone(): string
-  readonly stdout: NodeJS.WritableStream
-  readonly stderr: LogOutput
   /** The thread of the mirror's writer. It may still be loading. */
   readonly writerThread: Worker
-  now(): number
-  /** Folder of the built page. Missing if there is none to serve. */
-  readonly pageDir?: string
+  /** Folder of the built page. */
+  readonly pageDir: string
   /** Commands in a text as this user types them, for example after `npx`. */
-  readonly asTyped?: (text: string) => string
+  readonly asTyped: (text: string) => string
 }
 
 export interface Daemon {
@@ -49,7 +43,7 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
   const lock = takeLock(dataDir)
   const parts = assemble(settings, context)
   const { reader, log, indexing, engine, startedAtMs } = parts
-  const progress = progressLine(context.stderr)
+  const progress = progressLine(process.stderr)
   try {
     // This comes first, so that no request is answered from a mirror that is being created or is not ours.
     await indexing.start()
@@ -65,9 +59,8 @@ export async function startDaemon(settings: Settings, context: DaemonContext): P
       startedAt: new Date(startedAtMs).toISOString(),
       version: context.version,
     })
-    context.stdout.write(`cursordex listening on ${server.url}\n`)
-    const { asTyped = String } = context
-    for (const sentence of warningsOf(parts, token)) log.warn(asTyped(sentence))
+    process.stdout.write(`cursordex listening on ${server.url}\n`)
+    for (const sentence of warningsOf(parts, token)) log.warn(context.asTyped(sentence))
     indexing.every(() => doWhatIsDue(parts), MINUTE_MS)
     // A daemon at rest is not woken for what nobody sees.
     if (progress.isSeen) indexing.every(() => progress.show(indexing.metrics.progress), PROGRESS_MS)
@@ -105,9 +98,8 @@ type Parts = ReturnType<typeof assemble>
 
 /** Creates the parts. None of them starts to work yet. */
 function assemble(settings: Settings, context: DaemonContext) {
-  const startedAtMs = context.now()
-  const now = (): number => context.now()
-  const log = createLog(settings.log.level, context.stderr)
+  const startedAtMs = Date.now()
+  const log = createLog(settings.log.level, process.stderr)
   const path = mirrorPath(settings.dataDir)
   const hub = eventHub()
   const onError = (error: unknown): unknown => {
@@ -120,11 +112,11 @@ function assemble(settings: Settings, context: DaemonContext) {
     executor.renew()
     reader.close()
   }
-  const indexing = new Indexing(context.writerThread, writerSetup(settings), { log, hub, now, renewReaders })
+  const indexing = new Indexing(context.writerThread, writerSetup(settings), { log, hub, renewReaders })
   const engine = openEngine(settings, {
     version: context.version,
     zone: () => context.zone(),
-    now,
+    now: Date.now,
     executor,
     writer: indexing.writer,
     index: indexing.index,
@@ -183,7 +175,7 @@ function apiContext(parts: Parts, allowedHosts: AllowedHosts, token: string | nu
   })
   return engine.api({
     startedAt: new Date(startedAtMs).toISOString(),
-    ...(context.pageDir === undefined ? {} : { page: pageFiles(context.pageDir) }),
+    page: pageFiles(context.pageDir),
     access: {
       publicUrl: settings.http.publicUrl,
       // Read at each request: the token may have been replaced.

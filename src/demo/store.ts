@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type Sqlite from 'better-sqlite3'
 import Database from '../sqlite.ts'
-import type { Change, PackedHome, PackedStore } from './packed.ts'
+import type { Change, PackedHome, PackedStore, PackedCommit } from './packed.ts'
+import { execFileSync } from 'node:child_process'
+import { devNull } from 'node:os'
 
 /** Cursor's own schema. It has no primary key, so a rewritten row gets a new rowid. */
 const TABLES = `
@@ -53,3 +55,32 @@ export function writeHome(folder: string, { files, stores }: PackedHome): void {
   }
   for (const [path, text] of Object.entries(files)) writeFileSync(join(userFolder(folder), path), text)
 }
+
+/** Makes a real repository with these commits. Without git the demo has no commits. @param env of this process */
+export function makeRepository(
+  root: string,
+  commits: readonly PackedCommit[],
+  env: Readonly<Record<string, string | undefined>>,
+): void {
+  const git = (words: readonly string[], input = ''): void => {
+    const own = { ...env, GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' }
+    execFileSync('git', ['-C', root, ...words], { input, stdio: ['pipe', 'ignore', 'ignore'], env: own })
+  }
+  mkdirSync(root)
+  try {
+    git(['init', '--quiet'])
+    git(['symbolic-ref', 'HEAD', 'refs/heads/main'])
+    git(['fast-import', '--quiet'], commits.map(commitText).join(''))
+    git(['reset', '--quiet', '--hard'])
+  } catch {
+    // Git is not installed, or it refused.
+  }
+}
+
+/** A commit in the language of `git fast-import`, in which each commit of a branch follows the one before. */
+function commitText({ atMs, subject, path, text }: PackedCommit): string {
+  const committer = `committer Ada <ada@example.org> ${Math.floor(atMs / 1000)} +0000`
+  return `commit refs/heads/main\n${committer}\n${data(subject)}M 100644 inline ${path}\n${data(text)}`
+}
+
+const data = (content: string): string => `data ${Buffer.byteLength(content)}\n${content}\n`

@@ -81,6 +81,7 @@ export function openCommandEngine(settings: Settings, context: CommandContext) {
   return {
     engine,
     reader,
+    onDemand,
     /** Why some sources could not be read at the last attempt, as sentences. */
     get reasons(): readonly string[] {
       return reasons
@@ -101,10 +102,6 @@ export function openCommandEngine(settings: Settings, context: CommandContext) {
       }
       onDemand.waitLonger()
     },
-    /** Makes the index follow the mirror, and both if they are missing. */
-    follow: () => index.follow(),
-    /** Lets others write: nothing is open for writing until the next act. */
-    rest: () => onDemand.close(),
     async close(): Promise<void> {
       await engine.close()
       reader.close()

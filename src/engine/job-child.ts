@@ -1,7 +1,8 @@
 import { setPriority } from 'node:os'
 import { setImmediate as turn } from 'node:timers/promises'
 import { openReader, type Mirror } from '../mirror/open.ts'
-import { failureOf, type JobOrder, type JobReply } from './executor/job-process.ts'
+import type { JobOrder, JobReply } from './executor/job-process.ts'
+import { failureOf } from './failure.ts'
 import { runJob, type JobContext } from './jobs/jobs.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from '../sqlite.ts'
+import { codeOf } from '../mirror/damage/find-damage.ts'
 import { identityAt, orIfUnreadable } from '../indexer/open-safely/cursor-file.ts'
 import { UserError } from '../model/user-error.ts'
 import { requireRegular } from '../regular-file.ts'
@@ -22,7 +23,7 @@ export function takeLock(dataDir: string, waitMs = 0): Lock {
   try {
     lock = lockFile(path, waitMs)
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'SQLITE_NOTADB')) throw cause
+    if (codeOf(cause) !== 'SQLITE_NOTADB') throw cause
     throw new UserError('bad-lock', `${path} is not a lock of cursordex.`, 'Move it away.', { cause })
   }
   if (lock !== null) return lock
@@ -47,11 +48,14 @@ export function lockFile(path: string, waitMs: number): Lock | null {
     db.exec('begin exclusive')
   } catch (error) {
     db.close()
-    if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return null
+    if (codeOf(error) === 'SQLITE_BUSY') return null
     throw error
   }
   const locked = identityNow(path)
-  return { release: () => db.close(), isInPlace: () => isUnknownOrEqual(locked, identityNow(path)) }
+  return {
+    release: () => db.close(),
+    isInPlace: () => locked === undefined || [locked, undefined].includes(identityNow(path)),
+  }
 }
 
 /** Uses only `stat`, see above. Undefined if the system does not report it, for example for a disk that does not respond. */
@@ -60,6 +64,3 @@ const identityNow = (path: string): string | null | undefined =>
     () => identityAt(path),
     () => undefined,
   )
-
-const isUnknownOrEqual = (known: string | null | undefined, now: string | null | undefined): boolean =>
-  now === undefined || known === undefined || now === known

@@ -2,7 +2,7 @@ import type { ChatFormat, Loss } from './chat.ts'
 import type { ChatId, MessageId } from './ids.ts'
 import type { IssueReason } from './issue.ts'
 import type { Json } from './json.ts'
-import type { CallFact, MessageEstimate, RecordedTokens, Role, Placeholders } from './message.ts'
+import type { CallFact, MessageEstimate, Placeholder, Placeholders, RecordedTokens } from './message.ts'
 import type { Part, TodoItem } from './part.ts'
 import type { Remote } from './project.ts'
 import type { Outline } from './thread.ts'
@@ -19,16 +19,7 @@ export interface PendingReference {
 }
 
 /** A message as decoded from its row, before it gets a place and a time in its chat. */
-export interface MessageDraft {
-  readonly id: MessageId
-  /** A second id under which the chat may refer to it, if the row has one. */
-  readonly alias: MessageId | null
-  readonly role: Role
-  /** Epoch milliseconds, from the row itself. */
-  readonly sentAtMs: number | null
-  readonly startedAtMs: number | null
-  /** Epoch milliseconds, from the request's timings. */
-  readonly timingAtMs: number | null
+export interface MessageDraft extends Omit<Placeholder, 'tokens'> {
   readonly model: string | null
   /** As Cursor recorded them. A count that was not recorded is null; the whole is null if neither was. */
   readonly tokens: RecordedTokens | null
@@ -200,23 +191,16 @@ export interface EvidenceWrite {
  * Metadata of a chat from a list of chats. It completes the facts of the chat's own row and never creates a chat. Values
  * that the list does not contain are null.
  */
-export interface ChatMetadata {
+export type ChatMetadata = {
   readonly chatId: ChatId
   /** Name of the list. A chat has at most one entry in each list of a source. */
   readonly list: string
-  readonly name: string | null
-  readonly createdAtMs: number | null
-  readonly updatedAtMs: number | null
-  readonly mode: string | null
   readonly branch: string | null
-  readonly isArchived: boolean | null
-  readonly isDraft: boolean | null
-  readonly isSubagent: boolean | null
-  readonly parentChatId: ChatId | null
-  readonly linesAdded: number | null
-  readonly linesRemoved: number | null
-  readonly filesChanged: number | null
-}
+} & { readonly [Fact in ListedFact]: ChatFacts[Fact] | null }
+
+type ListedFact =
+  | Extract<keyof ChatFacts, 'name' | `${string}AtMs` | 'mode' | `is${string}` | 'parentChatId' | `lines${string}`>
+  | 'filesChanged'
 
 export interface PathsWrite {
   readonly chatId: ChatId

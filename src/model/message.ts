@@ -27,12 +27,13 @@ const positive = (count: number | null): number | null => (count !== null && cou
 /** A row that records tokens but has nothing to show. It is not a message; its tokens count for a message near it. */
 export interface Placeholder {
   readonly id: MessageId
-  /** A second id under which the chat may refer to it. */
+  /** A second id under which the chat may refer to it, if the row has one. */
   readonly alias: MessageId | null
   readonly role: Role
   /** Epoch milliseconds, from the row itself. */
   readonly sentAtMs: number | null
   readonly startedAtMs: number | null
+  /** Epoch milliseconds, from the request's timings. */
   readonly timingAtMs: number | null
   readonly tokens: RecordedTokens
 }

@@ -7,17 +7,25 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** The path rules of a platform, which may differ from the running one. */
 export const pathsOf = (platform: NodeJS.Platform): PlatformPath => (platform === 'win32' ? win32 : posix)
 
-// The XDG base directory specification tells programs to ignore an empty or relative value.
-function folderFrom(env: Environment, name: string, platform: NodeJS.Platform): string | null {
-  const folder = env[name]
-  return folder !== undefined && pathsOf(platform).isAbsolute(folder) ? folder : null
-}
-
-function roamingFolder(platform: NodeJS.Platform, env: Environment, home: string): string {
+/** The folders in which the programs of a user keep settings and data. */
+function userFolders(platform: NodeJS.Platform, env: Environment, home: string) {
   const paths = pathsOf(platform)
-  if (platform === 'win32') return folderFrom(env, 'APPDATA', platform) ?? paths.join(home, 'AppData', 'Roaming')
-  if (platform === 'darwin') return paths.join(home, 'Library', 'Application Support')
-  return folderFrom(env, 'XDG_CONFIG_HOME', platform) ?? paths.join(home, '.config')
+  const from = (name: string, ...usual: readonly string[]): string => {
+    const folder = env[name]
+    // The XDG base directory specification tells programs to ignore an empty or relative value.
+    return folder !== undefined && paths.isAbsolute(folder) ? folder : paths.join(home, ...usual)
+  }
+  const xdgConfig = from('XDG_CONFIG_HOME', '.config')
+  if (platform === 'win32') {
+    return {
+      xdgConfig,
+      settings: from('APPDATA', 'AppData', 'Roaming'),
+      data: from('LOCALAPPDATA', 'AppData', 'Local'),
+    }
+  }
+  const support = paths.join(home, 'Library', 'Application Support')
+  if (platform === 'darwin') return { xdgConfig, settings: support, data: support }
+  return { xdgConfig, settings: xdgConfig, data: from('XDG_DATA_HOME', '.local', 'share') }
 }
 
 /**
@@ -31,7 +39,7 @@ export function discoverCursorUserDirs(
   exists: (path: string) => boolean = existsSync,
 ): string[] {
   const paths = pathsOf(platform)
-  const parent = roamingFolder(platform, env, home)
+  const parent = userFolders(platform, env, home).settings
   const others = ['Cursor Nightly', 'Cursor - Insiders'].map((channel) => paths.join(parent, channel, 'User'))
   return [paths.join(parent, 'Cursor', 'User'), ...others.filter((folder) => exists(folder))]
 }
@@ -47,25 +55,16 @@ export function defaultCursorHomes(
   exists: (path: string) => boolean = existsSync,
 ): string[] {
   const paths = pathsOf(platform)
-  const given = folderFrom(env, 'XDG_CONFIG_HOME', platform)
-  const config = given ?? (platform === 'win32' ? null : paths.join(home, '.config'))
-  const other = config === null ? [] : [paths.join(config, 'cursor')]
-  return [paths.join(home, '.cursor'), ...other.filter((folder) => exists(folder))]
+  const other = paths.join(userFolders(platform, env, home).xdgConfig, 'cursor')
+  return [paths.join(home, '.cursor'), ...(exists(other) ? [other] : [])]
 }
 
-export function defaultDataDir(platform: NodeJS.Platform, env: Environment, home: string): string {
-  const paths = pathsOf(platform)
-  if (platform === 'win32') {
-    return paths.join(folderFrom(env, 'LOCALAPPDATA', platform) ?? paths.join(home, 'AppData', 'Local'), 'cursordex')
-  }
-  if (platform === 'darwin') return paths.join(home, 'Library', 'Application Support', 'cursordex')
-  return paths.join(folderFrom(env, 'XDG_DATA_HOME', platform) ?? paths.join(home, '.local', 'share'), 'cursordex')
-}
+export const defaultDataDir = (platform: NodeJS.Platform, env: Environment, home: string): string =>
+  pathsOf(platform).join(userFolders(platform, env, home).data, 'cursordex')
 
 /** Where commands with `--demo` find the data folder of the running demo: a link beside the default data folder. */
 export const demoLink = (platform: NodeJS.Platform, env: Environment, home: string): string =>
   `${defaultDataDir(platform, env, home)}-demo`
 
-export function defaultConfigFile(platform: NodeJS.Platform, env: Environment, home: string): string {
-  return pathsOf(platform).join(roamingFolder(platform, env, home), 'cursordex', 'config.json')
-}
+export const defaultConfigFile = (platform: NodeJS.Platform, env: Environment, home: string): string =>
+  pathsOf(platform).join(userFolders(platform, env, home).settings, 'cursordex', 'config.json')

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../model/user-error.ts'
 import { readRegular, RefusedFile } from '../regular-file.ts'
-import { configLayer } from './config-text.ts'
+import { configLayer, judge, layOver, treeOf, valueAt, type KeyPath, type Layer } from './config-text.ts'
 import {
   defaultConfigFile,
   defaultCursorHomes,
@@ -12,9 +12,7 @@ import {
   pathsOf,
   type Environment,
 } from './folders.ts'
-import { judge, layOver, treeOf, valueAt, type KeyPath, type Layer } from './judge.ts'
 import type { SettingsTree } from './schema.ts'
-import { CONFIG_VARIABLE, environmentLayer, flagsLayer, type Flags, DATA_DIR_VARIABLE } from './words.ts'
 
 export interface Settings extends Omit<SettingsTree, '$schema'> {
   readonly cursor: {
@@ -91,7 +89,8 @@ export function originOf(input: SettingsInput): (path: KeyPath) => string {
 }
 
 /** Fills in the defaults that depend on the platform. */
-function settle(tree: SettingsTree, configFile: string, { env, platform, homeDir }: Surroundings): Settings {
+function settle(tree: SettingsTree, configFile: string, input: Surroundings): Settings {
+  const { env, platform, homeDir } = input
   const { $schema: _, ...given } = tree
   const dataDir = tree.dataDir ?? defaultDataDir(platform, env, homeDir)
   const { userDirs, homes } = tree.cursor
@@ -105,17 +104,15 @@ function settle(tree: SettingsTree, configFile: string, { env, platform, homeDir
     },
     dataDir,
     configFile,
-    exclude: { projects: tree.exclude.projects.map(withHome(homeDir)) },
+    exclude: { projects: tree.exclude.projects.map((pattern) => withHome(pattern, input)) },
     archives: { ...tree.archives, dir: tree.archives.dir ?? pathsOf(platform).join(dataDir, 'archives') },
     hub: { ...tree.hub, machine: tree.hub.machine ?? hostname() },
   }
 }
 
-/** Replaces a leading `~/` by the home folder. Names stay as they are. */
-const withHome =
-  (homeDir: string) =>
-  (pattern: string): string =>
-    /^~[\\/]/.test(pattern) ? `${homeDir}${pattern.slice(1)}` : pattern
+/** Replaces a leading `~/` by the home folder. Other names stay as they are. */
+const withHome = (given: string, { platform, homeDir }: Surroundings): string =>
+  (platform === 'win32' ? /^~[\\/]/ : /^~\//).test(given) ? `${homeDir}${given.slice(1)}` : given
 
 function namedConfig({ flags, env }: SettingsInput): string | null {
   if (flags.config === undefined) return env[CONFIG_VARIABLE] || null
@@ -149,15 +146,10 @@ function defaultLayer(): Layer {
   return configLayer(readFileSync(file, 'utf8'), file)
 }
 
-function absoluteFrom(folder: string, { platform, homeDir }: Surroundings): (path: string) => string {
-  const paths = pathsOf(platform)
-  return (path) => {
-    if (path === '~') return homeDir
-    const below = platform === 'win32' ? /^~[\\/](.*)$/s : /^~\/(.*)$/s
-    const tail = below.exec(path)?.[1]
-    return tail === undefined ? paths.resolve(folder, path) : paths.join(homeDir, tail)
-  }
-}
+const absoluteFrom =
+  (folder: string, input: Surroundings) =>
+  (path: string): string =>
+    path === '~' ? input.homeDir : pathsOf(input.platform).resolve(folder, withHome(path, input))
 
 const PATHS = [['dataDir'], ['cursor', 'userDirs'], ['cursor', 'homes'], ['archives', 'dir']]
 
@@ -197,4 +189,116 @@ export function demoSettings(input: SettingsInput, folders: DemoFolders): Settin
   })
   const { dataDir, archives } = settings
   return { ...settings, archives: { ...archives, dir: pathsOf(platform).join(dataDir, 'archives') } }
+}
+
+/** Settings from the command line. `undefined` means not given. */
+export type Flags = {
+  readonly [Name in 'cursorUserDir' | 'cursorHome']?: readonly string[] | undefined
+} & {
+  readonly [Name in 'dataDir' | 'config' | 'host' | 'port' | 'publicUrl' | 'logLevel' | 'hubUrl']?: string | undefined
+} & { readonly auth?: boolean | undefined }
+
+interface Setting {
+  readonly path: readonly string[]
+  readonly flag: Exclude<keyof Flags, 'config'>
+  readonly variable: string
+  readonly isList?: true
+}
+
+export const CONFIG_VARIABLE = 'CURSORDEX_CONFIG'
+export const DATA_DIR_VARIABLE = 'CURSORDEX_DATA_DIR'
+
+/** The settings that are also flags and variables. */
+const settings: readonly Setting[] = [
+  { path: ['dataDir'], flag: 'dataDir', variable: DATA_DIR_VARIABLE },
+  { path: ['cursor', 'userDirs'], flag: 'cursorUserDir', variable: 'CURSORDEX_CURSOR_USER_DIRS', isList: true },
+  { path: ['cursor', 'homes'], flag: 'cursorHome', variable: 'CURSORDEX_CURSOR_HOMES', isList: true },
+  { path: ['http', 'host'], flag: 'host', variable: 'CURSORDEX_HOST' },
+  { path: ['http', 'port'], flag: 'port', variable: 'CURSORDEX_PORT' },
+  { path: ['http', 'publicUrl'], flag: 'publicUrl', variable: 'CURSORDEX_PUBLIC_URL' },
+  { path: ['log', 'level'], flag: 'logLevel', variable: 'CURSORDEX_LOG_LEVEL' },
+  { path: ['auth', 'required'], flag: 'auth', variable: 'CURSORDEX_AUTH' },
+  { path: ['hub', 'url'], flag: 'hubUrl', variable: 'CURSORDEX_HUB_URL' },
+]
+
+/** `cursorUserDir` is `--cursor-user-dir`. */
+const optionOf = ({ flag }: Setting): string => `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
+
+/** A number or a truth where the setting is one. Any other word stays, and the schema refuses it. */
+function read({ flag }: Setting, word: string): unknown {
+  if (flag === 'port') return /^\d{1,15}$/.test(word.trim()) ? Number(word) : word
+  return flag === 'auth' ? (truths.get(word.trim().toLowerCase()) ?? word) : word
+}
+
+/**
+ * Settings from `CURSORDEX_…` variables. Lists are separated like PATH on this system, and an empty list means none. Any
+ * other empty variable counts as not set, as usual in shells.
+ * @throws UserError `unknown-setting` for an unknown variable
+ */
+export function environmentLayer(env: Environment, delimiter: string): Layer {
+  const known = [...settings.map(({ variable }) => variable), CONFIG_VARIABLE]
+  const unknown = Object.keys(env).find(
+    (name) => name.startsWith('CURSORDEX_') && env[name] !== undefined && !known.includes(name),
+  )
+  if (unknown !== undefined) {
+    const text = `The environment variable ${unknown} is not a setting of cursordex.`
+    throw new UserError('unknown-setting', text, `Unset it. Allowed variables: ${known.join(', ')}.`, { exitCode: 2 })
+  }
+  const given = (setting: Setting): unknown => {
+    const word = env[setting.variable]
+    if (setting.isList) return word === undefined ? word : listed(word.split(delimiter))
+    return word ? read(setting, word) : undefined
+  }
+  return layerOf(given, ({ variable }) => `environment variable ${variable}`)
+}
+
+export function flagsLayer(flags: Flags): Layer {
+  const given = (setting: Setting): unknown => {
+    const word = flags[setting.flag]
+    return typeof word === 'string' ? read(setting, word) : typeof word === 'object' ? listed(word) : word
+  }
+  return layerOf(given, (setting) => `flag ${optionOf(setting)}`)
+}
+
+/**
+ * The flags that give another process, which has no such variables, the settings that flags and variables gave here. A
+ * service keeps them in a file that others may read, so the address of the hub, which may have a password, is not among
+ * them.
+ * @param effective of these flags and variables. Its paths are absolute
+ */
+export function flagsFor(given: Flags, env: Environment, effective: Settings): string[] {
+  const isNamed = given.config !== undefined || Boolean(env[CONFIG_VARIABLE])
+  const flags = settings.flatMap((setting) => {
+    const { path, flag, variable, isList } = setting
+    const isGiven = given[flag] !== undefined || Boolean(env[variable]) || (isList && env[variable] === '')
+    if (!isGiven || flag === 'hubUrl') return []
+    const value = valueAt(effective, path)
+    if (typeof value === 'boolean' || value === null) return value === true ? [optionOf(setting)] : []
+    // An empty list means none.
+    const values: readonly unknown[] = Array.isArray(value) && value.length === 0 ? [''] : [value].flat()
+    return values.flatMap((each) => [optionOf(setting), String(each)])
+  })
+  return isNamed ? ['--config', effective.configFile, ...flags] : flags
+}
+
+const listed = (words: readonly string[]) => words.filter((word) => word.trim() !== '')
+
+/** @param valueOf undefined if a setting is not given */
+function layerOf(valueOf: (setting: Setting) => unknown, nameOf: (setting: Setting) => string): Layer {
+  const given = settings.filter((setting) => valueOf(setting) !== undefined)
+  return {
+    tree: given.reduce<unknown>((tree, setting) => layOver(tree, treeOf(setting.path, valueOf(setting))), {}),
+    placeOf: (path) =>
+      given
+        .filter((setting) => setting.path.join('.') === path.join('.'))
+        .map(nameOf)
+        .join(', '),
+  }
 }

@@ -22,6 +22,9 @@ function value<T>(allowed: string, isAllowed: (given: unknown) => boolean) {
   return z.custom<T>(isAllowed, { error: allowed })
 }
 
+const orNull = <T>(allowed: string, isAllowed: (given: unknown) => boolean) =>
+  value<T | null>(allowed, (given) => given === null || isAllowed(given))
+
 function group<Shape extends z.core.$ZodShape>(shape: Shape) {
   const keys = Object.keys(shape).join(', ')
   return z.strictObject(shape, {
@@ -55,10 +58,10 @@ function isOrigin(given: unknown): boolean {
 }
 
 const flag = value<boolean>('true or false', (given) => typeof given === 'boolean')
-const path = value<string | null>('a path, or null for the default', (given) => given === null || isPath(given))
-const paths = value<readonly string[] | null>(
+const path = orNull<string>('a path, or null for the default', isPath)
+const paths = orNull<readonly string[]>(
   'a list of paths, or null for the default',
-  (given) => given === null || (Array.isArray(given) && given.every(isPath)),
+  (given) => Array.isArray(given) && given.every(isPath),
 )
 const count = value<number>('a whole number, 0 or more', isWithin(0, Number.MAX_SAFE_INTEGER))
 
@@ -72,16 +75,10 @@ const job = group({
   ),
   schedule: cron('"0 3 * * 0" for Sundays at three'),
   timezone: z._default(
-    value<string | null>(
-      'the IANA name of a time zone, such as "Europe/Berlin", or null for the local one',
-      (given) => given === null || isTimeZone(given),
-    ),
+    orNull<string>('the IANA name of a time zone, such as "Europe/Berlin", or null for the local one', isTimeZone),
     null,
   ),
-  scope: z._default(
-    value<string | null>('a search, or null for everything', (given) => given === null || isText(given)),
-    null,
-  ),
+  scope: z._default(orNull<string>('a search, or null for everything', isText), null),
   keep: group({ daily: count, weekly: count, monthly: count }),
 })
 
@@ -109,10 +106,7 @@ export const settingsSchema = group({
   http: group({
     host: value<string>('a host name or an address', (given) => isText(given) && !/[\s/]/.test(given)),
     port: value<number>('a whole number from 0 to 65535', isWithin(0, 65_535)),
-    publicUrl: value<string | null>(
-      'an address such as "https://box.example:8443", without a path, or null',
-      (given) => given === null || isOrigin(given),
-    ),
+    publicUrl: orNull<string>('an address such as "https://box.example:8443", without a path, or null', isOrigin),
   }),
   log: group({ level: z.enum(logLevels, { error: `one of ${logLevels.join(', ')}` }) }),
   sources: group(Object.fromEntries(sourceKinds.map((kind) => [kind, source])) as Record<SourceKind, typeof source>),
@@ -122,13 +116,10 @@ export const settingsSchema = group({
   tokens: group({ estimate: flag }),
   archives: group({ dir: path, jobs }),
   hub: group({
-    url: value<string | null>(
-      'an address such as "postgres://user@host/database", or null',
-      (given) => given === null || isText(given),
-    ),
-    machine: value<string | null>(
+    url: orNull<string>('an address such as "postgres://user@host/database", or null', isText),
+    machine: orNull<string>(
       'a name, or null for the name of the host',
-      (given) => given === null || (isText(given) && given.length <= 200),
+      (given) => isText(given) && given.length <= 200,
     ),
     push: group({ projects: hubProjects, redact: flag, schedule }),
     pull: group({ projects: hubProjects, schedule }),

@@ -13,32 +13,28 @@ type PathOf<Routes, Method extends string> = keyof Routes extends infer Name
     : never
   : never
 
-interface Asked {
+interface Asked<Query extends object = object> {
   /** The value of the path's parameter. It is percent-encoded here, and only here. */
   readonly id?: string
   readonly signal?: AbortSignal
+  readonly query?: Query
 }
 
 type Of<Routes extends Endpoints, Name extends string, Key extends 'query' | 'body' | 'answer'> = Routes[Name][Key]
+type AskedOf<Routes extends Endpoints, Name extends string> = Asked<Of<Routes, Name, 'query'>>
 
 /** Calls the routes of the API, over HTTP or in this process. */
 export interface Client<Routes extends Endpoints> {
   get<Path extends PathOf<Routes, 'GET'>>(
     path: Path,
-    asked?: Asked & { readonly query?: Of<Routes, `GET ${Path}`, 'query'> },
+    asked?: AskedOf<Routes, `GET ${Path}`>,
   ): Promise<Of<Routes, `GET ${Path}`, 'answer'>>
   post<Path extends PathOf<Routes, 'POST'>>(
     path: Path,
-    asked?: Asked & {
-      readonly query?: Of<Routes, `POST ${Path}`, 'query'>
-      readonly body?: Of<Routes, `POST ${Path}`, 'body'> | CsvText
-    },
+    asked?: AskedOf<Routes, `POST ${Path}`> & { readonly body?: Of<Routes, `POST ${Path}`, 'body'> | CsvText },
   ): Promise<Of<Routes, `POST ${Path}`, 'answer'>>
   /** The response of a route that does not answer in JSON. */
-  open<Path extends PathOf<Routes, 'GET'>>(
-    path: Path,
-    asked?: Asked & { readonly query?: Of<Routes, `GET ${Path}`, 'query'> },
-  ): Promise<Response>
+  open<Path extends PathOf<Routes, 'GET'>>(path: Path, asked?: AskedOf<Routes, `GET ${Path}`>): Promise<Response>
 }
 
 /** A body that is sent as it is, as CSV. */
@@ -69,7 +65,7 @@ export function createClient<Routes extends Endpoints>(send: Send): Client<Route
 const initOf = ({ signal }: Asked = {}): RequestInit => (signal === undefined ? {} : { signal })
 
 /** The path and query of a request. */
-export function addressOf(pattern: string, { id, query }: Asked & { readonly query?: object } = {}): string {
+export function addressOf(pattern: string, { id, query }: Asked = {}): string {
   const path = id === undefined ? pattern : pattern.replace(/:\w+/, () => encodeURIComponent(id))
   const text = queryOf((query ?? {}) as Readonly<Record<string, Given>>).toString()
   return text === '' ? path : `${path}?${text}`

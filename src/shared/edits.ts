@@ -1,6 +1,6 @@
 import { structuredPatch } from 'diff'
 import type { CodePart, Part, ToolPart } from '../model/part.ts'
-import { fieldsOf, firstText } from './tool-summary.ts'
+import { fieldsOf, firstText } from './tools.ts'
 
 /** Lines of a change that belong together. Each begins with `+`, `-` or a blank. */
 export interface Hunk {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { answersOver } from '../../src/cli/client/answers.ts'
+import { answersOver } from '../../src/cli/client/client.ts'
 import { UserError } from '../../src/model/user-error.ts'
 import { Paper, run } from './fake-world.ts'
 

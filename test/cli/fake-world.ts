@@ -1,6 +1,5 @@
-import { Readable } from 'node:stream'
-import { Writable } from 'node:stream'
-import { answersOver } from '../../src/cli/client/answers.ts'
+import { Readable, Writable } from 'node:stream'
+import { answersOver } from '../../src/cli/client/client.ts'
 import { runCli } from '../../src/cli/main.ts'
 import type { World } from '../../src/cli/session.ts'
 import type { Settings } from '../../src/settings.ts'

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { deferred } from '../../src/engine/deferred.ts'
 import { UserError } from '../../src/model/user-error.ts'
 import { ClosingPipe, Paper, run, type Call } from './fake-world.ts'
 
@@ -216,37 +215,6 @@ test.each([
   const { exitCode, err, calls } = await run(['purge', '--match', '--yes'], () => ({}), { stdin })
   expect([exitCode, calls]).toEqual([2, []])
   expect(err).toContain('is not UTF-8')
-})
-
-describe('the progress of an archive', () => {
-  const made = { name: 'a', state: 'verified', chats: 2, messages: 5, bytes: 900, leftOut: [] }
-  const restored = { name: 'a', runs: 1, ok: true, chats: 2, messages: 5, added: 5, addedChats: 2 }
-
-  /** A daemon that archives and restores, and reports the progress of each once. */
-  function atWork(hasProgress: boolean | null) {
-    const looked = deferred<void>()
-    // Without a terminal nobody asks for the progress.
-    if (hasProgress === null) looked.resolve()
-    return async ({ method, path }: Call) => {
-      if (path === '/api/archives') return made
-      if (path !== '/api/status') return looked.promise.then(() => (method === 'POST' ? restored : made))
-      setTimeout(() => looked.resolve(), 50)
-      if (hasProgress === false) throw new UserError('http-503', 'Not now.', 'Try again.')
-      return { archives: { atWork: { act: 'restore', done: 1, total: 2 } } }
-    }
-  }
-
-  test.each([
-    ['run', true, new Paper(80), {}, '\r\u001b[K1 of 2 archived chats\r\u001b[K'],
-    ['restore', true, new Paper(80), {}, '\r\u001b[K1 of 2 archived chats\r\u001b[K'],
-    ['restore', false, new Paper(80), {}, ''],
-    ['run', null, new Paper(80), { TERM: 'dumb' }, ''],
-    ['restore', null, new Paper(), {}, ''],
-  ])('%s, reported: %s', async (act, hasProgress, stderr, env, shown) => {
-    const { exitCode, out } = await run(['archive', act], atWork(hasProgress), { stderr, env })
-    expect([exitCode, stderr.text]).toEqual([0, shown])
-    expect(out).toContain(act === 'run' ? '2 chats, 5 messages' : 'restored 2 chats and 5 messages')
-  })
 })
 
 test('projects merge takes folders from where it is typed, and says what moved and how to undo it', async () => {

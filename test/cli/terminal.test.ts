@@ -7,9 +7,7 @@ import pc from 'picocolors'
 import { afterAll, describe, expect, test } from 'vitest'
 import { paintedSnippet } from '../../src/cli/commands/search.ts'
 import { cutTo, displayWidth, wrapLine } from '../../src/cli/terminal/text.ts'
-import { openPager } from '../../src/cli/terminal/pager.ts'
-import { PipeClosed } from '../../src/cli/terminal/screen.ts'
-import type { Screen } from '../../src/cli/terminal/screen.ts'
+import { openPager, PipeClosed, type Screen } from '../../src/cli/terminal/screen.ts'
 import { renderRows, type RowColumn } from '../../src/cli/terminal/table.ts'
 
 const screen = (width: number | null): Screen => ({

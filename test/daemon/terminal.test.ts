@@ -3,9 +3,14 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createLog, stackWithoutText, type LogOutput } from '../../src/daemon/lifecycle/log.ts'
-import { progressLine, progressText } from '../../src/daemon/lifecycle/progress-line.ts'
-import { startupWarnings } from '../../src/daemon/lifecycle/startup-checks.ts'
+import {
+  createLog,
+  stackWithoutText,
+  type LogOutput,
+  progressLine,
+  progressText,
+} from '../../src/daemon/lifecycle/log.ts'
+import { startupWarnings } from '../../src/engine/source-reasons.ts'
 
 describe('the log', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-03-01T10:00:00Z') }))

@@ -22,7 +22,7 @@ export class PurgeHere {
 
   /** @param folder the data folder, with `mirror.db` in it, and the archives in `archives` */
   constructor(folder: string, more: Partial<PurgingParts> = {}) {
-    const kept = new MirrorMaintenance(join(folder, 'mirror.db'), Date.now)
+    const kept = new MirrorMaintenance(join(folder, 'mirror.db'))
     const jobs = { 'purge-archives': purgeArchives, 'purge-search': scanBytes }
     const settings = { dataDir: folder, archives: { dir: join(folder, 'archives'), jobs: [] } }
     this.purging = openPurging(settings, {
@@ -33,7 +33,7 @@ export class PurgeHere {
       writer: {
         act: async (act, order) =>
           (act === 'purge'
-            ? await purgeMirror(kept, order as MirrorPurgeOrder, Date.now).finally(() => kept.close())
+            ? await purgeMirror(kept, order as MirrorPurgeOrder).finally(() => kept.close())
             : // The mirror has all that the archives have.
               { added: 0, addedChats: 0, found: [], damaged: [] }) as never,
       },

@@ -94,7 +94,7 @@ export class World {
     if (!headers.has('host')) headers.set('host', HOST)
     const response = await this.#app.request(`http://${HOST}${path}`, { ...init, headers })
     // A test may replace the files now.
-    await this.#command.rest()
+    await this.#command.onDemand.close()
     return response
   }
 
@@ -168,8 +168,8 @@ export class World {
       executor: (mirror, reader) => executorHere(mirror, () => reader.open()),
     })
     this.#command = command
-    await command.follow()
-    await command.rest()
+    await command.onDemand.index.follow()
+    await command.onDemand.close()
     const served = command.engine.api({
       access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
       live: () => ({

@@ -44,7 +44,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 async function withKept<Value>(act: (kept: MirrorMaintenance) => Value | Promise<Value>): Promise<Value> {
-  const kept = new MirrorMaintenance(path, Date.now)
+  const kept = new MirrorMaintenance(path)
   try {
     return await act(kept)
   } finally {

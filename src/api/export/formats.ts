@@ -1,5 +1,4 @@
-import { partMarkdown } from '../../shared/part.ts'
-import { plain } from '../../shared/markdown.ts'
+import { partMarkdown, plain } from '../../shared/part.ts'
 import { chatFacts, maskedSentence, messageMarks, messageTime, roleName, type FileWriter } from './facts.ts'
 import { HEADER_CSP, htmlWriter } from './html.ts'
 

@@ -1,23 +1,18 @@
 import { existsSync } from 'node:fs'
 import { createApp } from '../../api/http/app.ts'
 import { countEverything } from '../../api/queries/sources.ts'
-import { openCommandEngine } from '../../engine/command.ts'
+import { openCommandEngine, type CommandContext } from '../../engine/command.ts'
 import { mirrorPath, prepareDataFolder } from '../../engine/data-folder.ts'
 import { misconfiguredFolders } from '../../engine/source-reasons.ts'
 import { noteIfDamaged } from '../../mirror/damage/clean-mark.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import type { Settings } from '../../settings.ts'
 import { reasonText } from '../commands/status.ts'
-import { answersOver, type Answers } from './answers.ts'
+import { answersOver, type Answers } from './client.ts'
 
 const HOST = '127.0.0.1:0'
 
-export interface InlineContext {
-  readonly version: string
-  /** The machine's time zone. */
-  readonly zone: () => string
-  /** Prints a note, for example that reading takes long. */
-  readonly note: (text: string) => void
+export interface InlineContext extends Omit<CommandContext, 'threads' | 'executor'> {
   /** Exists while a demo runs. */
   readonly demoDir?: string
 }

@@ -4,29 +4,20 @@ import type { Command } from 'commander'
 import type { ArchiveRestored, ArchiveRun, ArchiveVerdict } from '../../api/answers/archives.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printable } from '../../text/printable.ts'
-import type { Answers } from '../client/answers.ts'
-import { addExamples, addRepeatable, hasDateField, inOwnZone } from '../input/options.ts'
-import { helpOrRefuse } from '../input/usage.ts'
+import type { Answers } from '../client/client.ts'
+import { addGroup, addRepeatable, hasDateField, inOwnZone } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { bytesText, countText } from '../terminal/formats.ts'
 import * as lists from './lists.ts'
-import { withProgress } from './with-progress.ts'
 
 export function addCommand(program: Command, session: Session): void {
-  const command = program
-    .command('archive')
-    .description('archive chats, verify the archives, and restore chats from them')
-  addExamples(command, 'cursordex archive run', 'cursordex archive verify')
-  command.allowExcessArguments().action(() => helpOrRefuse(command))
+  const about = 'archive chats, verify the archives, and restore chats from them'
+  const command = addGroup(program, 'archive', about, 'cursordex archive run', 'cursordex archive verify')
   addRun(command, session)
   lists.addCommand(command, session, 'list')
   addVerify(command, session)
   addRestore(command, session)
 }
-
-/** Waits for an act, and shows its progress on a terminal. */
-const whenDone = <Answer>(session: Session, answers: Answers, act: Promise<Answer>): Promise<Answer> =>
-  withProgress(session, act, async () => (await answers.get('/api/status')).archives.atWork)
 
 function addRun(parent: Command, session: Session): void {
   const command = parent
@@ -39,7 +30,7 @@ function addRun(parent: Command, session: Session): void {
     const scoped = inOwnZone<{ scope: string; tz?: string }>({ scope }, session.screen, hasDateField(scope))
     const body = words.length === 0 ? {} : scoped
     const { name } = await answers.post('/api/archives', { body })
-    const made = await whenDone(session, answers, whenMade(answers, name))
+    const made = await whenMade(answers, name)
     const { state, error, leftOut } = made
     if (state === 'failed') {
       const text = `The archive ${name} could not be made. ${error ?? ''}`
@@ -77,8 +68,7 @@ function addVerify(parent: Command, session: Session): void {
     .description('read every byte of the archive folder, and compare it with its checksums')
   const examples = ['cursordex archive verify', 'cursordex archive verify --json'] as const
   session.asks(command, examples, async (answers, name: string = 'newest') => {
-    const request = answers.post('/api/archives/:name/verify', { id: name, body: {} })
-    const verdict = await whenDone(session, answers, request)
+    const verdict = await answers.post('/api/archives/:name/verify', { id: name, body: {} })
     await session.printAnswer(command, verdict, verdictText)
     if (verdict.ok) return
     const { damaged, damagedRuns, unexpected } = verdict
@@ -104,11 +94,11 @@ function addRestore(parent: Command, session: Session): void {
     .option('--from <folder>', 'an archive folder from another machine; it is only read')
   addRepeatable(command, '--map <there=here>', 'the path of a folder on the other machine, and its path here')
   const another = 'cursordex archive restore --from /media/stick/archives --map /Users/a=/home/b'
-  session.asks(command, ['cursordex archive restore', another], async (answers, name: string = 'newest') => {
-    const { from, map = [] } = command.opts<{ readonly from?: string; readonly map?: readonly string[] }>()
+  type Given = { readonly from?: string; readonly map?: readonly string[] }
+  const examples = ['cursordex archive restore', another] as const
+  session.asks(command, examples, async (answers, name: string = 'newest', { from, map = [] }: Given) => {
     const body = { ...(from !== undefined && { from: resolve(from) }), map: Object.fromEntries(map.map(foldersOf)) }
-    const request = answers.post('/api/archives/:name/restore', { id: name, body })
-    const restored = await whenDone(session, answers, request)
+    const restored = await answers.post('/api/archives/:name/restore', { id: name, body })
     await session.printAnswer(command, restored, restoredText)
     const { ok, damaged, manifest } = restored
     if (ok) return

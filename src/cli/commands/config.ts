@@ -13,7 +13,7 @@ export function addCommand(program: Command, session: Session): void {
     const { url } = settings.hub
     // The address of a hub may contain a password.
     const shown = { ...settings, hub: { ...settings.hub, url: url === null ? null : shownUrl(url) } }
-    const origin = originOf(inputOf(session.surroundings, command))
+    const origin = originOf(inputOf(session.world, command))
     // What is no setting itself says how the others were read.
     const leaves = leavesOf(shown, []).filter(([path]) => !/Explicit$|^configFile$/.test(path.at(-1) ?? ''))
     const rows = leaves.map(([path, value]) => ({ setting: path.join('.'), value, from: origin(path) }))

@@ -1,12 +1,11 @@
 import { resolve } from 'node:path'
 import { Option, type Command } from 'commander'
 import { exportFormats, type ExportFormat } from '../../api/export/formats.ts'
-import { piecesOf } from '../client/answers.ts'
-import { CHAT_ID, completeChatId } from '../input/chat-id.ts'
-import type { Options } from '../input/options.ts'
+import { piecesOf } from '../client/client.ts'
+import { CHAT_ID, completeChatId, type Options } from '../input/options.ts'
 import { printable, printableJsonText } from '../../text/printable.ts'
 import type { Session } from '../session.ts'
-import { writePrivately } from './write-privately.ts'
+import { writePrivately } from '../input/files.ts'
 
 export function addCommand(program: Command, session: Session): void {
   const command = program

@@ -6,84 +6,63 @@ import { withHub, type Hub } from '../../hub/client.ts'
 import { SCHEMA_VERSION } from '../../hub/schema.ts'
 import { UserError } from '../../model/user-error.ts'
 import { printable } from '../../text/printable.ts'
-import type { Answers } from '../client/answers.ts'
-import { addExamples, addRepeatable } from '../input/options.ts'
-import { helpOrRefuse } from '../input/usage.ts'
+import { addExamples, addGroup, addRepeatable } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { bytesText, countText, numberText, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
-import { chatsDone, withProgress } from './with-progress.ts'
 
 export function addCommand(program: Command, session: Session): void {
-  const parent = program.command('hub').description('share chats with other machines through a PostgreSQL')
-  addExamples(parent, "cursordex hub push --project '*'", "cursordex hub pull --project '*'")
-  parent.allowExcessArguments().action(() => helpOrRefuse(parent))
-  const add: Add = (name, one, other) =>
-    addExamples(parent.command(name), `cursordex hub ${name} ${one}`, `cursordex hub ${name} ${other}`)
-  const administer = administerOf(session)
-  addInit(add, administer)
-  addPush(parent, session)
-  addPull(parent, session)
-  addStatus(parent, session)
-  addGrant(add, administer)
-  addRevoke(add, administer)
-  addForget(add, administer)
+  const about = 'share chats with other machines through a PostgreSQL'
+  const examples = ["cursordex hub push --project '*'", "cursordex hub pull --project '*'"] as const
+  const parent = addGroup(program, 'hub', about, ...examples)
+  const administer = administerOf(parent, session)
+  addInit(administer)
+  addSharing(parent, session)
+  addRights(administer)
+  addForget(administer)
   addServe(parent, session)
 }
 
-/** Adds a subcommand with the arguments of two examples. */
-type Add = (name: string, one: string, other: string) => Command
+/** The commands that need the mirror. */
+function addSharing(parent: Command, session: Session): void {
+  type Given = { readonly project?: string[] | null; readonly dryRun?: boolean }
 
-function addPush(parent: Command, session: Session): void {
-  const command = parent.command('push')
-  command.description('send chats of this machine that the hub does not have as they are')
-  addRepeatable(command, '--project <project>', "only this project: its name, path or id; '*' is all")
-  command.option('--dry-run', 'only count what would be sent')
+  const push = parent.command('push')
+  push.description('send chats of this machine that the hub does not have as they are')
+  addRepeatable(push, '--project <project>', "only this project: its name, path or id; '*' is all")
+  push.option('--dry-run', 'only count what would be sent')
   const examples = ["cursordex hub push --project '*'", 'cursordex hub push --project shop --dry-run'] as const
-  session.asks(command, examples, async (answers) => {
-    const { project = null, dryRun = false } = command.opts<{ readonly project?: string[]; readonly dryRun?: true }>()
-    const request = answers.post('/api/hub/push', { body: { projects: project, dryRun } })
-    const done = await whenShared(session, answers, request)
-    await session.printAnswer(command, done, ({ pushed, leftOut, notice, ...moved }) => [
+  session.asks(push, examples, async (answers, { project = null, dryRun = false }: Given) => {
+    const done = await answers.post('/api/hub/push', { body: { projects: project, dryRun } })
+    await session.printAnswer(push, done, ({ pushed, leftOut, notice, ...moved }) => [
       `${countText(pushed, 'chat')} ${dryRun ? 'would be sent' : 'sent'}${movedText(moved)}`,
       ...leftOut.map(({ id, why }) => `left out: ${id} (${why})`),
       ...(notice === null ? [] : [notice]),
     ])
   })
-}
 
-function addPull(parent: Command, session: Session): void {
-  const command = parent.command('pull').description('fetch what changed at the hub since the last pull')
-  addRepeatable(command, '--project <project>', "only this project, as hub status names it; '*' is all")
+  const pull = parent.command('pull').description('fetch what changed at the hub since the last pull')
+  addRepeatable(pull, '--project <project>', "only this project, as hub status names it; '*' is all")
   const another = 'cursordex hub pull --project github.com/acme/app'
-  session.asks(command, ["cursordex hub pull --project '*'", another], async (answers) => {
-    const { project = null } = command.opts<{ readonly project?: string[] }>()
-    const done = await whenShared(session, answers, answers.post('/api/hub/pull', { body: { projects: project } }))
-    await session.printAnswer(command, done, ({ pulled, ...moved }) => [
+  session.asks(pull, ["cursordex hub pull --project '*'", another], async (answers, { project = null }: Given) => {
+    const done = await answers.post('/api/hub/pull', { body: { projects: project } })
+    await session.printAnswer(pull, done, ({ pulled, ...moved }) => [
       `${countText(pulled, 'chat')} fetched${movedText(moved)}`,
     ])
   })
+
+  const status = parent.command('status')
+  status.description('show machines, projects and sizes at the hub, and what waits')
+  const elsewhere = 'cursordex hub status --hub-url postgres://me@db.example/chats'
+  session.asks(status, ['cursordex hub status --json', elsewhere], async (answers) =>
+    session.printAnswer(status, await answers.get('/api/hub'), (state) => stateText(state, session.screen)),
+  )
 }
 
 const movedText = (moved: { readonly removed: number; readonly unchanged: number; readonly bytes: number }): string => {
   const removed = moved.removed === 0 ? '' : `, ${numberText(moved.removed)} removed`
   return `${removed}, ${numberText(moved.unchanged)} unchanged (${bytesText(moved.bytes)})`
-}
-
-/** Waits for a push or pull, and shows its progress on a terminal. */
-const whenShared = <Answer>(session: Session, answers: Answers, act: Promise<Answer>): Promise<Answer> =>
-  withProgress(session, act, async () => (await answers.get('/api/hub')).atWork)
-
-function addStatus(parent: Command, session: Session): void {
-  const command = parent.command('status').description('show machines, projects and sizes at the hub, and what waits')
-  const examples = [
-    'cursordex hub status --json',
-    'cursordex hub status --hub-url postgres://me@db.example/chats',
-  ] as const
-  session.asks(command, examples, async (answers) =>
-    session.printAnswer(command, await answers.get('/api/hub'), (state) => stateText(state, session.screen)),
-  )
 }
 
 const textOf = (lines: readonly string[]): string => `${printable(lines.join('\n'))}\n`
@@ -104,7 +83,7 @@ function stateText(state: HubState, screen: Screen): string {
       return `${countText(chats, 'chat')} of ${user}/${name} cannot be read: damaged or too large at the hub`
     }),
     ...(state.error === null ? [] : [`${state.error.code}: ${state.error.detail}`]),
-    ...(state.atWork === null ? [] : [`${state.atWork.act}: ${chatsDone(state.atWork)}`]),
+    ...(state.atWork === null ? [] : [workText(state.atWork)]),
   ])
   if (state.hub === null) return head
   const { machines, projects, grants } = state.hub
@@ -115,6 +94,9 @@ function stateText(state: HubState, screen: Screen): string {
     renderRows(grantColumns, grants, screen),
   ].join('\n')
 }
+
+const workText = ({ act, done, total }: NonNullable<HubState['atWork']>): string =>
+  `${act}: ${numberText(done)} of ${numberText(total)} archived chats`
 
 type HubTables = NonNullable<HubState['hub']>
 
@@ -143,83 +125,77 @@ const grantColumns: readonly RowColumn<HubTables['grants'][number]>[] = [
 
 type Administer = ReturnType<typeof administerOf>
 
-/** Runs commands that need no mirror: they talk to the hub only. */
-const administerOf =
-  (session: Session) =>
-  async <Result>(command: Command, act: (hub: Hub) => Promise<Result>, lineOf: (result: Result) => string) => {
+/** Adds commands that need no mirror: they talk to the hub only. */
+const administerOf = (parent: Command, session: Session) => ({
+  /** Adds one with the arguments of two examples. */
+  add: (name: string, one: string, other: string): Command =>
+    addExamples(parent.command(name), `cursordex hub ${name} ${one}`, `cursordex hub ${name} ${other}`),
+  run: async <Result>(command: Command, act: (hub: Hub) => Promise<Result>, lineOf: (result: Result) => string) => {
     const { url } = session.settingsOf(command).hub
     if (url === null) throw hubNotSet()
     const result = await withHub(url, act)
     await session.printAnswer(command, result, (done) => textOf([lineOf(done)]))
-  }
+  },
+})
 
-function addInit(add: Add, administer: Administer): void {
-  const command = add('init', '--json', '--hub-url postgres://admin@db.example/team')
-  command.description('make the hub in the database; run it as its owner')
-  command.action(() =>
-    administer(
-      command,
+function addInit({ add, run }: Administer): void {
+  const init = add('init', '--json', '--hub-url postgres://admin@db.example/team')
+  init.description('make the hub in the database; run it as its owner')
+  init.action(() =>
+    run(
+      init,
       async (hub) => ({ before: await initHub(hub), version: SCHEMA_VERSION }),
       ({ before }) => (before === 0 ? 'The hub is made.' : 'The hub is up to date.'),
     ),
   )
 }
 
-function addGrant(add: Add, administer: Administer): void {
-  const command = add('grant', 'ada --read github.com/acme/app --push github.com/acme/app', "eve --read '*'")
-  command.argument('<role>', 'a role of the database; it is made if it is missing')
-  command.description('let a role read projects, or push its own chats of them')
-  addRepeatable(command, '--read <project>', "a project that it may read, as hub status names it; '*' is all")
-  addRepeatable(command, '--push <project>', "a project that its machines may push chats of; '*' is all")
-  command.action((role: string) => {
-    const { read = [], push = [] } = command.opts<Partial<Pick<GrantOrder, 'read' | 'push'>>>()
+function addRights({ add, run }: Administer): void {
+  const allow = add('grant', 'ada --read github.com/acme/app --push github.com/acme/app', "eve --read '*'")
+  allow.argument('<role>', 'a role of the database; it is made if it is missing')
+  allow.description('let a role read projects, or push its own chats of them')
+  addRepeatable(allow, '--read <project>', "a project that it may read, as hub status names it; '*' is all")
+  addRepeatable(allow, '--push <project>', "a project that its machines may push chats of; '*' is all")
+  allow.action((role: string, { read = [], push = [] }: Partial<Pick<GrantOrder, 'read' | 'push'>>) => {
     const flag = [...read, ...push].find((project) => project.startsWith('--'))
     if (flag !== undefined) throw nothingNamed(`${flag} stands where a project is expected.`, "Name one; '*' is all.")
     const rights = [...read.map((project) => `read ${project}`), ...push.map((project) => `push ${project}`)]
     if (rights.length === 0) throw nothingNamed('No right is named.', 'Name one with --read or --push.')
-    return administer(
-      command,
-      (hub) => grant(hub, { role, read, push }),
-      ({ password }) => {
-        const made = password === null ? '' : `\nThe role is new. Its password, told only now: ${password}`
-        return `${role} may ${rights.join(', ')}.${made}`
-      },
-    )
+    const lineOf = ({ password }: Awaited<ReturnType<typeof grant>>): string => {
+      const made = password === null ? '' : `\nThe role is new. Its password, told only now: ${password}`
+      return `${role} may ${rights.join(', ')}.${made}`
+    }
+    return run(allow, (hub) => grant(hub, { role, read, push }), lineOf)
   })
-}
 
-const nothingNamed = (text: string, hint: string): UserError =>
-  new UserError('nothing-named', text, hint, { exitCode: 2 })
-
-function addRevoke(add: Add, administer: Administer): void {
-  const command = add('revoke', 'eve', 'eve --json').argument('<role>', 'a role of the database; it stays')
-  command.description('take all rights from a role; its readers lose their pulled chats at the next pull')
+  const take = add('revoke', 'eve', 'eve --json').argument('<role>', 'a role of the database; it stays')
+  take.description('take all rights from a role; its readers lose their pulled chats at the next pull')
   const done = 'has no rights any more. What it pushed stays; to remove it: cursordex hub forget --machine <name>'
-  command.action((role: string) =>
-    administer(
-      command,
+  take.action((role: string) =>
+    run(
+      take,
       (hub) => revoke(hub, role),
       () => `${role} ${done}`,
     ),
   )
 }
 
-function addForget(add: Add, administer: Administer): void {
+const nothingNamed = (text: string, hint: string): UserError =>
+  new UserError('nothing-named', text, hint, { exitCode: 2 })
+
+function addForget({ add, run }: Administer): void {
   const command = add('forget', '--machine laptop', '--project github.com/acme/app')
   command.description('remove the chats of a machine or a project from the hub')
   command.option('--machine <name>', 'the label or uuid of a machine')
   command.option('--project <project>', 'a project, as hub status names it')
-  command.action(() => {
-    const { machine, project } = command.opts<ForgetOrder>()
+  const done =
+    'removed. Pulled copies go at the next pull. A machine that still names the project in hub.push.projects sends it again.'
+  command.action(({ machine, project }: ForgetOrder) => {
     if ((machine === undefined) === (project === undefined)) {
       throw nothingNamed('Name a machine or a project.', 'One of --machine and --project.')
     }
-    return administer(
-      command,
-      async (hub) => ({ removed: await forget(hub, { machine, project }) }),
-      ({ removed }) =>
-        `${countText(removed, 'chat')} removed. Pulled copies go at the next pull. A machine that still names the project in hub.push.projects sends it again.`,
-    )
+    const act = async (hub: Hub) => ({ removed: await forget(hub, { machine, project }) })
+    return run(command, act, ({ removed }) => `${countText(removed, 'chat')} ${done}`)
   })
 }
 

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander'
 import type { DescribedMatch } from '../../api/answers/chats.ts'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import { printableLine } from '../../text/printable.ts'
-import type { Answers } from '../client/answers.ts'
+import type { Answers } from '../client/client.ts'
 import { addFilters, addPage, inOwnZone, wantsJson, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { countText, machineText, numberText } from '../terminal/formats.ts'
@@ -92,8 +92,8 @@ function addMerge(parent: Command, session: Session): void {
     'cursordex projects merge ~/code/shop ~/projects/shop',
     'cursordex projects merge ~/code/shop --undo',
   ] as const
-  session.asks(command, examples, async (answers, old: string, target?: string) => {
-    const { undo = false } = command.opts<{ readonly undo?: true }>()
+  type Given = { readonly undo?: boolean }
+  session.asks(command, examples, async (answers, old: string, target: string | undefined, { undo = false }: Given) => {
     const body = { old: placeOf(old, session), new: target === undefined ? target : placeOf(target, session), undo }
     const merged = await answers.post('/api/merges', { body })
     await session.printAnswer(command, merged, ({ chats: count, ...both }) => [

@@ -5,12 +5,9 @@ import { Argument, type Command } from 'commander'
 import { findProgram } from '../../git/harmless.ts'
 import { UserError } from '../../model/user-error.ts'
 import { editJson, type Flags } from '../../settings.ts'
-import { addExamples, type Options } from '../input/options.ts'
-import { readText } from '../input/read-text.ts'
-import { refuseExcess } from '../input/usage.ts'
+import { addExamples, type Options, refuseExcess } from '../input/options.ts'
+import { readText, ownProgram, writePrivately } from '../input/files.ts'
 import type { Session } from '../session.ts'
-import { ownProgram } from './own-program.ts'
-import { writePrivately } from './write-privately.ts'
 
 const clients = ['cursor', 'claude', 'codex'] as const
 type McpClient = (typeof clients)[number]
@@ -30,10 +27,9 @@ export function addCommand(program: Command, session: Session): void {
     .command('install')
     .description('add cursordex to an agent, after showing the change')
     .addArgument(new Argument('<client>', 'the agent').choices(clients))
-    .option('--remove', 'take it out again')
     .option('--yes', 'make the change; without this it is only shown')
     .option('--file <file>', 'the config file, if it is not at its usual place')
-  addExamples(install, 'cursordex mcp install cursor', 'cursordex mcp install claude --remove')
+  addExamples(install, 'cursordex mcp install cursor', 'cursordex mcp install claude --yes')
   install.action((client: McpClient) => installIn(client, install, session))
 }
 
@@ -45,19 +41,18 @@ async function serve(command: Command, session: Session): Promise<void> {
       import('../../api/mcp/server.ts'),
       import('../../api/mcp/stdio.ts'),
     ])
-    await serveStdio(createMcpServer({ client, version: session.version, isRedacted: redact }))
+    await serveStdio(createMcpServer({ client, version: session.world.version, isRedacted: redact }))
   })
 }
 
 interface InstallOptions extends Flags {
-  readonly remove?: true
   readonly yes?: true
   readonly file?: string
 }
 
 const NAME = 'cursordex'
 
-/** Shows the change that adds cursordex to an agent, or takes it out. With `yes` it is made. */
+/** Shows the change that adds cursordex to an agent. With `yes` it is made. */
 async function installIn(client: McpClient, command: Command, session: Session): Promise<void> {
   const options = command.optsWithGlobals<InstallOptions>()
   // Absolute paths, because agents start it without a shell.
@@ -66,23 +61,20 @@ async function installIn(client: McpClient, command: Command, session: Session):
   const flags = places.flatMap(([flag, path]) => (path === undefined ? [] : [flag, resolve(session.workingDir, path)]))
   const args = [script, 'mcp', ...flags]
   if (client === 'cursor') return installInCursor({ command: node, args }, options, session)
-  const argv = options.remove === true ? ['mcp', 'remove', NAME] : ['mcp', 'add', NAME, '--', node, ...args]
-  return installByCommand(client, argv, options, session)
+  return installByCommand(client, ['mcp', 'add', NAME, '--', node, ...args], options, session)
 }
 
 async function installInCursor(
   launch: { readonly command: string; readonly args: readonly string[] },
-  { remove, yes, file }: InstallOptions,
+  { yes, file }: InstallOptions,
   session: Session,
 ): Promise<void> {
-  const path = file ?? join(session.surroundings.homeDir, '.cursor', 'mcp.json')
+  const path = file ?? join(session.world.homeDir, '.cursor', 'mcp.json')
   const isNew = lstatSync(path, { throwIfNoEntry: false }) === undefined
   const before = isNew ? '' : readText(path, CONFIG_BYTES_MAX, 'Repair it, or name another file with --file.')
-  const value = remove === true ? undefined : launch
-  const after = before === '' && remove === true ? before : editJson(path, before, ['mcpServers', NAME], value)
+  const after = editJson(path, before, ['mcpServers', NAME], launch)
   if (after === before) return session.print(`${path} needs no change.\n`)
-  const change = remove === true ? 'is removed' : `becomes ${JSON.stringify(launch, null, 2)}`
-  await session.print(`In ${path}, mcpServers.${NAME} ${change}\n`)
+  await session.print(`In ${path}, mcpServers.${NAME} becomes ${JSON.stringify(launch, null, 2)}\n`)
   if (yes !== true) return session.print('\nNothing was changed. Add --yes to make this change.\n')
   mkdirSync(dirname(path), { recursive: true })
   // Cursor never reads half a file, and its mode stays.
@@ -99,7 +91,7 @@ async function installByCommand(
   session: Session,
 ): Promise<void> {
   const shown = [client, ...argv].map((word) => (/^[\w./:@=-]+$/.test(word) ? word : JSON.stringify(word))).join(' ')
-  const program = findProgram(client, session.surroundings.env, ['.exe', '.cmd'])
+  const program = findProgram(client, session.world.env, ['.exe', '.cmd'])
   if (program === null) return session.print(`${client} is not on your PATH. Run this where it is:\n\n  ${shown}\n`)
   if (yes !== true) return session.print(`This would run:\n\n  ${shown}\n\nNothing was changed. Add --yes to run it.\n`)
   const { status, error } = spawnSync(program, argv, { stdio: 'inherit', shell: process.platform === 'win32' })

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
+import { rotateToken } from '../../engine/data-folder.ts'
 import { UserError } from '../../model/user-error.ts'
-import { daemonAnswers, isTokenAsked, readToken } from '../client/client.ts'
-import type { Answers } from '../client/answers.ts'
-import { completeChatId } from '../input/chat-id.ts'
-import { addExamples, type Options } from '../input/options.ts'
+import { daemonAnswers, isTokenAsked, readToken, type Answers } from '../client/client.ts'
+import { completeChatId, addExamples, addGroup, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 
-export function addCommand(program: Command, session: Session): void {
+export function addCommand(program: Command, session: Session, name: string): void {
+  if (name === 'token') return addToken(program, session)
   const command = program
     .command('open')
     .description('open the page in the browser: all chats, one chat, or a search')
@@ -29,6 +29,16 @@ export function addCommand(program: Command, session: Session): void {
     if (token === null && (await openInBrowser(address))) return session.note(`Opened ${address}\n`)
     await session.note(`${token === null ? 'No browser could be started. ' : ''}Open this address:\n`)
     await session.print(`${address}\n`)
+  })
+}
+
+function addToken(program: Command, session: Session): void {
+  const examples = ['cursordex token rotate', 'cursordex token rotate --data-dir /srv/cursordex'] as const
+  const command = addGroup(program, 'token', 'manage the token that --auth asks for', ...examples)
+  const rotate = command.command('rotate').description('make a new token; the old one stops working at once')
+  addExamples(rotate, ...examples).action(() => {
+    const path = rotateToken(session.settingsOf(rotate).dataDir)
+    return session.print(`There is a new token in ${path}. Programs that used the old one need it.\n`)
   })
 }
 

@@ -50,7 +50,7 @@ async function purge(command: Command, session: Session): Promise<void> {
     projects: project && [...project],
     before,
     tz: inOwnZone({ tz }, session.screen, before !== undefined).tz,
-    match: match === true ? await readMatch(session.stdin) : undefined,
+    match: match === true ? await readMatch(session.world.stdin) : undefined,
     dryRun: yes !== true,
   }
   await session.ask(command, async (answers) => {
@@ -77,7 +77,7 @@ const OCTETS_MAX = 1024 * 1024
  * could read it. A final line feed and an initial byte order mark are not part of the text.
  * @throws UserError `no-match` if the input is empty, too large or not UTF-8: it would be found nowhere and reported as gone
  */
-async function readMatch(stdin: Session['stdin']): Promise<string> {
+async function readMatch(stdin: Session['world']['stdin']): Promise<string> {
   let bytes = Buffer.alloc(0)
   for await (const piece of stdin) {
     bytes = Buffer.concat([bytes, Buffer.from(piece)])

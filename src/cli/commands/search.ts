@@ -3,15 +3,22 @@ import { type Command, Option } from 'commander'
 import { countText, machineText, numberText, shortIds, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { cutTo, displayWidth, wrapLine } from '../terminal/text.ts'
-import { addFilters, addPage, hasDateField, hasDates, inOwnZone, wantsJson, type Options } from '../input/options.ts'
-import { completeChatId } from '../input/chat-id.ts'
+import {
+  addFilters,
+  addPage,
+  hasDateField,
+  hasDates,
+  inOwnZone,
+  type Options,
+  refuseWord,
+  completeChatId,
+} from '../input/options.ts'
 import { atLeast, emptyText, notePage } from './lists.ts'
 import { snippetText } from '../../shared/snippet.ts'
 import { printableLine } from '../../text/printable.ts'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import type { Session } from '../session.ts'
 import { renderRows, type RowColumn } from '../terminal/table.ts'
-import { refuseWord } from '../input/usage.ts'
 import type { RelatedChat, SearchAnswer, SearchHit } from '../../api/answers/search.ts'
 
 const languageHelp = `Search language:
@@ -43,8 +50,7 @@ export function addCommand(program: Command, session: Session): void {
   command.hook('preAction', () => refuseUnknownOptions(command, session.argv))
   const simple = 'cursordex search connection pool --project shop --from 2026-01-01'
   const precise = "cursordex search '(tool:edit OR tool:write) -test after:7d' --sort newest"
-  session.asks(command, [simple, precise], async (answers) => {
-    const { json: _, ...given } = command.opts<Options>()
+  session.asks(command, [simple, precise], async (answers, _: readonly string[], { json, ...given }: Options) => {
     const q = queryText(command.args)
     const chat = await Promise.all((given.chat ?? []).map((word) => completeChatId(answers, word)))
     const dated = inOwnZone(given, session.screen, hasDates(given) || hasDateField(q))
@@ -52,7 +58,7 @@ export function addCommand(program: Command, session: Session): void {
     const all = q.trim() === '' ? { role: ['user', 'assistant'] } : {}
     const found = await answers.get('/api/search', { query: { q, ...all, ...dated, chat } as SearchQuery })
     if (found.total === 0) session.exitCode = 1
-    if (wantsJson(command)) return session.printJson(found)
+    if (json === true) return session.printJson(found)
     const { screen } = session
     const isOnTerminal = screen.width !== null
     await session.show(isOnTerminal ? renderCards(found.items, screen) : renderRows(columns, found.items, screen))

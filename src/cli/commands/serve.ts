@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import { addExamples, type Options } from '../input/options.ts'
+import { addExamples, type Options, refuseExcess } from '../input/options.ts'
 import type { Session } from '../session.ts'
-import { refuseExcess } from '../input/usage.ts'
 
 export function addCommand(program: Command, session: Session, name: string): void {
   if (name === 'demo') {

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import type { Stats } from '../../api/answers/stats.ts'
-import { addFilters, hasDates, inOwnZone, wantsJson, type Options } from '../input/options.ts'
+import { addFilters, hasDates, inOwnZone, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -21,12 +21,11 @@ export function addCommand(program: Command, session: Session): void {
   command.addOption(new Option('--bucket <unit>', 'unit of time; by default day').choices(['day', 'week', 'month']))
   const another = 'cursordex stats --project shop --tz Europe/Berlin --json'
   const examples = ['cursordex stats --from 2026-01-01 --bucket week', another] as const
-  session.asks(command, examples, async (answers) => {
-    const { json: _, ...given } = command.opts<StatsOptions>()
+  session.asks(command, examples, async (answers, { json, ...given }: StatsOptions) => {
     const { screen } = session
     const query = inOwnZone(given, screen, true)
     const all = await answers.get('/api/stats', { query })
-    if (wantsJson(command)) return session.printJson(all)
+    if (json === true) return session.printJson(all)
     if (all.uncounted.chats > 0) {
       const chats = countText(all.uncounted.chats, 'chat')
       await session.note(`Tool calls of ${chats} are not counted yet. Run the command again in a moment.\n`)

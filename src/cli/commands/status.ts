@@ -15,8 +15,8 @@ export function addCommand(program: Command, session: Session, name: string): vo
     .command('status')
     .description('show what is mirrored, from where, and whether there are problems')
     .option('--sources', 'list every source of chats')
-  session.asks(command, ['cursordex status', 'cursordex status --json'], async (answers) => {
-    const hasList = command.opts<Options>().sources === true || session.screen.width === null
+  session.asks(command, ['cursordex status', 'cursordex status --json'], async (answers, { sources }: Options) => {
+    const hasList = sources === true || session.screen.width === null
     await session.printAnswer(command, await answers.get('/api/status'), (status) => {
       const { screen } = session
       const sections = [
@@ -122,8 +122,7 @@ function addSync(program: Command, session: Session): void {
     .description('read changes in Cursor’s files now, and wait until that is done')
     .option('--full', 'compare every value, not only rows that look changed')
   const askedAt = performance.now()
-  session.asks(command, ['cursordex sync', 'cursordex sync --full --json'], async (answers) => {
-    const { full } = command.opts<Options>()
+  session.asks(command, ['cursordex sync', 'cursordex sync --full --json'], async (answers, { full }: Options) => {
     const given = await answers.post('/api/sync', { body: full === true ? { full } : {} })
     // The given time lacks what came before the request: the wait for a lock or a daemon, and the first reading.
     const outcome = { ...given, tookMs: Math.max(given.tookMs, Math.round(performance.now() - askedAt)) }

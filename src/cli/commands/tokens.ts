@@ -2,9 +2,16 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import { CsvText } from '../../shared/client.ts'
 import { printableLine } from '../../text/printable.ts'
-import { addExamples, addFilters, hasDates, inOwnZone, wantsJson, wholeNumber, type Options } from '../input/options.ts'
-import { readText } from '../input/read-text.ts'
-import { refuseExcess } from '../input/usage.ts'
+import {
+  addExamples,
+  addFilters,
+  hasDates,
+  inOwnZone,
+  wholeNumber,
+  type Options,
+  refuseExcess,
+} from '../input/options.ts'
+import { readText } from '../input/files.ts'
 import type { Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -50,19 +57,18 @@ export function addCommand(program: Command, session: Session): void {
     'cursordex tokens --group-by model --from 2026-01',
     'cursordex tokens --project shop --month',
   ] as const
-  session.asks(command, examples, async (answers) => {
-    const { json: _, notes, month, ...given } = command.opts<TokensOptions>()
+  session.asks(command, examples, async (answers, { json, notes, month, ...given }: TokensOptions) => {
     const { screen } = session
     const isOnTerminal = screen.width !== null
     const query: Query = { ...inOwnZone(given, screen, true), ...(month === true && { groupBy: ['month' as const] }) }
     const ask = (more: Query): Promise<TokensAnswer> => answers.get('/api/tokens', { query: { ...query, ...more } })
     const isPlain = isOnTerminal && !hasDates(given) && query.groupBy === undefined && given.limit === undefined
-    const last = isPlain && !wantsJson(command) ? await ask({ from: '29d' }) : null
+    const last = isPlain && json !== true ? await ask({ from: '29d' }) : null
     // Older chats only: their months say more than empty days.
     const isOld = last !== null && last.totals.coverage.messages === 0
     const recent = isOld ? null : last
     const answer = recent ?? (await ask(isOld ? { groupBy: ['month'] } : {}))
-    if (wantsJson(command)) return session.printJson(answer)
+    if (json === true) return session.printJson(answer)
     // Of days, weeks and months a terminal shows the newest first. The answer has the oldest first.
     const isOfTime = (query.groupBy ?? ['day']).some((each) => ['day', 'week', 'month'].includes(each))
     const rows: Labelled[] = isOnTerminal && isOfTime ? answer.rows.toReversed() : [...answer.rows]

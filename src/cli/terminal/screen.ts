@@ -2,7 +2,9 @@ import type { Writable } from 'node:stream'
 import pc from 'picocolors'
 import { UserError } from '../../model/user-error.ts'
 import type { Environment } from '../../settings.ts'
-import { lineWipe, wantsColours } from '../../text/printable.ts'
+import { wantsColours } from '../../text/printable.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
 
@@ -69,20 +71,35 @@ function asError(cause: NodeJS.ErrnoException): Error {
   return new UserError('output', `The output could not be written (${code}).`, hint, { cause })
 }
 
-export type StatusLine = ReturnType<typeof statusLine>
+/** Ctrl-C goes to every program in the terminal. The pager decides what it means, and must not lose its parent. */
+const ignoreInterrupt = (): void => {}
+
+export type Pager = NonNullable<Awaited<ReturnType<typeof openPager>>>
 
 /**
- * A line on the terminal that is overwritten, such as a progress line. An empty text clears it. Where a line cannot be
- * overwritten, it is not seen.
- * @param write to that output
+ * Starts `$PAGER`, or `less` if there is one. Null if neither can be started, or if `PAGER` is empty or `cat`. Printing to
+ * it throws `PipeClosed` if the user has left it.
  */
-export function statusLine(output: Output, env: Environment, write: (text: string) => Promise<void>) {
-  const wipe = lineWipe(output.isTTY === true, env)
-  let shown = ''
-  const show = async (text: string): Promise<void> => {
-    if (wipe === '' || text === shown) return
-    shown = text
-    await write(`${wipe}${text}`)
+export async function openPager(env: Environment) {
+  const [command, ...args] = (env['PAGER'] ?? 'less -R').trim().split(/\s+/)
+  if (command === undefined || command === '' || command === 'cat') return null
+  // As git does: a text that fits the screen needs no key to leave, and colours stay colours.
+  const child = spawn(command, args, {
+    stdio: ['pipe', 'inherit', 'inherit'],
+    env: { ...env, LESS: env['LESS'] ?? 'FRX' },
+  })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  try {
+    await once(child, 'spawn')
+  } catch {
+    return null
   }
-  return { isSeen: wipe !== '', show }
+  process.on('SIGINT', ignoreInterrupt)
+  /** Waits until the user leaves the pager. */
+  const close = async (): Promise<void> => {
+    child.stdin.end()
+    await ended
+    process.removeListener('SIGINT', ignoreInterrupt)
+  }
+  return { print: printTo(child.stdin), close }
 }

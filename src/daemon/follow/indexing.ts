@@ -8,7 +8,6 @@ import type { SalvageNotice } from '../../mirror/damage/replace-mirror.ts'
 import type { PassStep } from '../../indexer/source.ts'
 import type { PassOrder } from '../../model/pass.ts'
 import { UserError } from '../../model/user-error.ts'
-import type { EventHub } from '../server/event-hub.ts'
 import { stopped } from '../../engine/executor/executor.ts'
 import { deferred } from '../../engine/deferred.ts'
 import { threadIndex, type IndexStep, type ThreadIndex } from '../../engine/writer/thread-index.ts'
@@ -19,6 +18,8 @@ import { Follow, openWatch } from './follow.ts'
 import { sourceReasons } from '../../engine/source-reasons.ts'
 import { Metrics } from './metrics.ts'
 import type { DaemonState } from '../../api/answers/status.ts'
+import type { DaemonEvent } from '../../api/context.ts'
+import type { Written } from '../../model/change.ts'
 
 const DAY_MS = 86_400_000
 const RETRY_MS = 30_000
@@ -32,7 +33,6 @@ const BACKLOG_MS = 200
 interface IndexingContext {
   readonly log: Logger
   readonly hub: EventHub
-  readonly now: () => number
   /** Makes readers open the files of the mirror again. */
   readonly renewReaders: () => void
 }
@@ -40,9 +40,7 @@ interface IndexingContext {
 /** The indexing half of the daemon: it monitors sources, schedules passes and drives the writer's thread. */
 export class Indexing {
   readonly metrics: Metrics
-  readonly #log: Logger
-  readonly #hub: EventHub
-  readonly #renewReaders: () => void
+  readonly #context: IndexingContext
   /** Ends every timer. */
   readonly #ending = new AbortController()
   readonly writer: ThreadWriter
@@ -73,12 +71,10 @@ export class Indexing {
   #wasReady = false
   #lastState: DaemonState = 'starting'
 
-  constructor(thread: Worker, setup: WriterSetup, { log, hub, now, renewReaders }: IndexingContext) {
-    this.#renewReaders = renewReaders
+  constructor(thread: Worker, setup: WriterSetup, context: IndexingContext) {
+    this.#context = context
     this.#setup = setup
-    this.#log = log
-    this.#hub = hub
-    this.metrics = new Metrics(now)
+    this.metrics = new Metrics(Date.now)
     this.writer = threadWriter(
       thread,
       setup,
@@ -91,12 +87,12 @@ export class Indexing {
       (error) => this.#onIndexError(error),
     )
     this.follow = new Follow(setup, {
-      now,
+      now: Date.now,
       later: (act, delayMs) => this.later(act, delayMs),
       run: (orders) => this.#run(orders),
       hasMore: () => this.#deferred > 0 && !this.#isBlocked,
       watch: (folder, onEvent) => this.#watch.watch(folder, onEvent),
-      warn: (sentence) => log.warn(sentence),
+      warn: (sentence) => context.log.warn(sentence),
     })
     this.damaged = this.#damaged.promise
     // Nobody may be listening after a stop.
@@ -111,7 +107,7 @@ export class Indexing {
   async start(): Promise<void> {
     const { news, notices } = await this.writer.opened
     this.#notices = notices
-    if (news !== null) this.#log.warn(news)
+    if (news !== null) this.#context.log.warn(news)
     const opened = this.index.open()
     this.follow.start()
     this.#hasStarted = true
@@ -134,7 +130,7 @@ export class Indexing {
       const isSound = await this.index.check(true)
       if (!isSound) this.#renewedAtMs = performance.now()
       // A search that began before may have met the former index, also if that was replaced only now.
-      else if (isOfIndex || metAtMs - this.#renewedAtMs < RENEWED_MS) this.#renewReaders()
+      else if (isOfIndex || metAtMs - this.#renewedAtMs < RENEWED_MS) this.#context.renewReaders()
       else this.onError(error)
     } catch {
       // The thread of the index reported it.
@@ -226,7 +222,7 @@ export class Indexing {
       this.#error = null
       this.#deferred = outcome.backlog
       const { changed, added, gone } = outcome
-      if (changed + added + gone > 0) this.#log.debug({ changed, added, gone }, 'pass done')
+      if (changed + added + gone > 0) this.#context.log.debug({ changed, added, gone }, 'pass done')
       return outcome
     } catch (error) {
       this.#onRunError(error, orders)
@@ -241,9 +237,9 @@ export class Indexing {
 
   #onIndexStep({ left, timesRenewed }: IndexStep): void {
     if (timesRenewed > this.#timesRenewed) {
-      this.#log.warn('The full-text index was damaged or missing. It is made anew from the mirror.')
+      this.#context.log.warn('The full-text index was damaged or missing. It is made anew from the mirror.')
       this.#renewedAtMs = performance.now()
-      this.#renewReaders()
+      this.#context.renewReaders()
     }
     this.#timesRenewed = timesRenewed
     this.#indexError = null
@@ -255,7 +251,7 @@ export class Indexing {
 
   #onIndexError(error: UserError): void {
     if (isDamage(error)) return this.onError(error)
-    if (this.#indexError?.code !== error.code) logError(this.#log, error)
+    if (this.#indexError?.code !== error.code) logError(this.#context.log, error)
     this.#indexError = error
     this.later(() => this.index.nudge(), RETRY_MS)
   }
@@ -264,19 +260,19 @@ export class Indexing {
     this.metrics.noteStep(step)
     if (step.outcome === null) return
     if (step.outcome.chatIds.length > 0) this.index.nudge()
-    this.#hub.publishWritten(step.outcome)
+    this.#context.hub.publishWritten(step.outcome)
   }
 
   #publishState(): void {
     const { state } = this
     if (state === this.#lastState) return
     this.#lastState = state
-    this.#log.debug({ state }, 'state')
+    this.#context.log.debug({ state }, 'state')
     if (state === 'ready' && !this.#wasReady && this.follow.ends.some((end) => end.state === 'ok')) {
       this.#wasReady = true
-      this.#log.info('All chats of Cursor are indexed. New messages follow as Cursor writes them.')
+      this.#context.log.info('All chats of Cursor are indexed. New messages follow as Cursor writes them.')
     }
-    this.#hub.send('status', { state, reasons: this.reasons })
+    this.#context.hub.send('status', { state, reasons: this.reasons })
   }
 
   #onRunError(cause: unknown, orders: readonly PassOrder[]): void {
@@ -286,7 +282,7 @@ export class Indexing {
     this.#isBlocked = true
     if (isDamage(error)) return
     // While a disk is full, every pass fails. The error is logged once, and only one retry is planned.
-    if (this.#error?.code !== error.code) logError(this.#log, error)
+    if (this.#error?.code !== error.code) logError(this.#context.log, error)
     this.#error = error
     this.#missed.push(...orders)
     if (!isWaiting) this.later(() => this.#resume(), RETRY_MS)
@@ -314,3 +310,26 @@ function explainError(error: unknown, mirrorPath: string): UserError {
 
 const logError = (log: Pick<Logger, 'error'>, { code, message, hint }: UserError): void =>
   log.error({ code }, `${message} ${hint}`)
+
+export type EventHub = ReturnType<typeof eventHub>
+
+/** Sends events to the current listeners. Events are not stored. */
+export function eventHub() {
+  const listeners = new Set<(event: DaemonEvent) => void>()
+  const send = (type: DaemonEvent['type'], data: DaemonEvent['data']): void => {
+    for (const listener of listeners) listener({ type, data })
+  }
+  return {
+    send,
+    subscribe(listener: (event: DaemonEvent) => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    /** Sends what a step of a pass has written. */
+    publishWritten({ messages, chatIds, losses }: Written): void {
+      for (const { id, chatId } of messages) send('message', { id, chatId })
+      for (const id of chatIds) send('chat', { id })
+      for (const loss of losses) send('loss', { ...loss })
+    },
+  }
+}

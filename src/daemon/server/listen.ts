@@ -25,8 +25,7 @@ export async function listen(
   { host, port, publicUrl = null }: Pick<Settings['http'], 'host' | 'port'> & Partial<Settings['http']>,
   makeAnswer: (allowedHosts: AllowedHosts) => Promise<RequestListener>,
 ): Promise<Listening> {
-  let listener: RequestListener = notYet
-  const server = createServer(LIMITS, (request, response) => listener(request, response))
+  const server = createServer(LIMITS)
   await open(server, host, port)
   const { port: realPort } = server.address() as AddressInfo
   let hosts = hostsOf(host, realPort, publicUrl)
@@ -40,11 +39,12 @@ export async function listen(
   }
   let made: Promise<RequestListener> | null = null
   const answer = (): Promise<RequestListener> => (made ??= makeAnswer(allowedHosts))
-  listener = (request, response) => {
+  // No request arrives between the opening of the port and this.
+  server.on('request', (request, response) => {
     const allowed = allowedHosts()
     if (isMeantForUs(request, allowed)) void answer().then((give) => give(request, response))
     else refuse(response, allowed)
-  }
+  })
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${realPort}`,
     makeReady: () => void answer(),
@@ -68,10 +68,6 @@ const LIMITS = {
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5000,
   requireHostHeader: false,
-}
-
-const notYet: RequestListener = (_request, response) => {
-  response.writeHead(503).end()
 }
 
 /** False if the Host header is missing, malformed or repeated, or if the target is on another host. */

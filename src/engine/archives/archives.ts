@@ -15,25 +15,22 @@ import type { Progress } from '../../model/progress.ts'
 import { toIso } from '../../api/queries/answer-row.ts'
 import { runName, sumsOf, timeOfRun } from '../../archive/manifest.ts'
 import { readMap } from '../../indexer/sources/archive/decode.ts'
+import { codeOf } from '../../mirror/damage/find-damage.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'
 import { Turns } from '../deferred.ts'
 import { dueJobs, jobNote } from '../due-jobs.ts'
 import type { EngineContext } from '../engine.ts'
-import type { Executor, OnProgress } from '../executor/executor.ts'
-import type { IndexWriter } from '../writer/thread-index.ts'
+import type { OnProgress } from '../executor/executor.ts'
 import { restoreArchive } from '../restore.ts'
-import type { Writer } from '../writer/writer.ts'
 import { readRegular } from '../../regular-file.ts'
 import { writePrivately } from '../data-folder.ts'
 
 type ArchiveSettings = Pick<Settings, 'archives' | 'dataDir' | 'sources'>
 
-interface ArchivesWorld extends Pick<EngineContext, 'version' | 'now' | 'zone' | 'publish' | 'log'> {
-  readonly executor: Pick<Executor, 'run'>
-  readonly writer: Writer
-  readonly index: Pick<IndexWriter, 'follow'>
+type ArchivesWorld = Pick<EngineContext, 'version' | 'now' | 'zone' | 'publish' | 'log' | 'executor' | 'writer'> & {
+  readonly index: Pick<EngineContext['index'], 'follow'>
 }
 
 /** A failed job is tried again after this time, and then after growing pauses. */
@@ -45,7 +42,10 @@ type AtWork = NonNullable<ArchiveHealth['atWork']>
 export class Archives implements ArchiveActs {
   /** The jobs of the settings. */
   readonly schedule: ReturnType<typeof dueJobs>
-  readonly #notes: ArchiveNotes
+  /** What the archive folder does not say: which of its runs were found damaged, and when jobs are due. Both by name. */
+  readonly #notes: z.infer<typeof archiveNotes>
+  /** `archives.json` in the data folder. */
+  readonly #notesFile: string
   readonly dir: string
   readonly #settings: ArchiveSettings
   readonly #world: ArchivesWorld
@@ -58,7 +58,8 @@ export class Archives implements ArchiveActs {
     this.dir = settings.archives.dir
     this.#settings = settings
     this.#world = world
-    this.#notes = loadNotes(settings.dataDir)
+    this.#notesFile = join(settings.dataDir, 'archives.json')
+    this.#notes = loadNotes(this.#notesFile)
     const jobs = settings.archives.jobs.map(({ name, schedule, timezone, scope, keep }) => ({
       name,
       schedule,
@@ -72,8 +73,14 @@ export class Archives implements ArchiveActs {
     this.schedule = dueJobs(jobs, this.#notes.jobs, world, () => this.#saveNotes())
   }
 
+  /** If this fails, the next call writes everything. */
   #saveNotes(): void {
-    saveNotes(this.#settings.dataDir, this.#notes)
+    try {
+      writePrivately(this.#notesFile, JSON.stringify(this.#notes))
+    } catch (error) {
+      // A full disk must not end the daemon.
+      if (codeOf(error) === '') throw error
+    }
   }
 
   health(): ArchiveHealth {
@@ -251,31 +258,13 @@ const runNote = z.object({
 
 const archiveNotes = z.object({ runs: z.record(z.string(), runNote), jobs: z.record(z.string(), jobNote) })
 
-/**
- * What the archive folder does not say: which of its runs were found damaged, and when jobs are due. Both by name, in
- * `archives.json` in the data folder.
- */
-export type ArchiveNotes = z.infer<typeof archiveNotes>
-
 const NOTES_BYTES_MAX = 2 * 1024 * 1024
 
-const pathOf = (dataDir: string): string => join(dataDir, 'archives.json')
-
-export function loadNotes(dataDir: string): ArchiveNotes {
+function loadNotes(file: string): z.infer<typeof archiveNotes> {
   try {
-    return archiveNotes.parse(JSON.parse(readRegular(pathOf(dataDir), NOTES_BYTES_MAX).toString()))
+    return archiveNotes.parse(JSON.parse(readRegular(file, NOTES_BYTES_MAX).toString()))
   } catch {
     // The file is missing, damaged, or no file. It may be lost.
     return { runs: {}, jobs: {} }
-  }
-}
-
-/** If this fails, the next call writes everything. */
-export function saveNotes(dataDir: string, notes: ArchiveNotes): void {
-  try {
-    writePrivately(pathOf(dataDir), JSON.stringify(notes))
-  } catch (error) {
-    // A full disk must not end the daemon.
-    if (!(error instanceof Error && 'code' in error)) throw error
   }
 }

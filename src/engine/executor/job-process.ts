@@ -1,11 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { indexDamaged, isDamage, isOfIndex, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
+import { codeOf } from '../../mirror/damage/find-damage.ts'
 import type { Progress } from '../../model/progress.ts'
 import { UserError } from '../../model/user-error.ts'
 import { realSurroundings } from '../../settings.ts'
 import { deferred, type Deferred } from '../deferred.ts'
+import type { Failure } from '../failure.ts'
 import type { JobName, Jobs } from '../jobs/jobs.ts'
 
 /** A message to a process that runs jobs. It gets one job at a time. */
@@ -17,21 +18,8 @@ export type JobReply =
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly failure: Failure }
 
-/** Why a job failed, as it crosses a process boundary. `code` is null if it is a bug. */
-interface Failure extends Pick<UserError, 'message' | 'hint' | 'status'> {
-  readonly code: string | null
-}
-
-export function failureOf(error: unknown): Failure {
-  const message = error instanceof Error ? error.message : String(error)
-  if (isOfIndex(error)) return failureOf(indexDamaged(error))
-  if (!(error instanceof UserError))
-    return isDamage(error) ? failureOf(mirrorDamaged(message)) : { message, code: null, hint: '', status: 500 }
-  return { message, code: error.code, hint: error.hint, status: error.status }
-}
-
-const errorOf = ({ message, code, hint, status }: Failure, name: JobName): Error =>
-  code === null ? new Error(`${name} failed: ${message}`) : new UserError(code, message, hint, { status })
+const errorOf = ({ message, code, hint, status, isForUser }: Failure, name: JobName): Error =>
+  isForUser ? new UserError(code, message, hint, { status }) : new Error(`${name} failed: ${message}`)
 
 /** @param code why the system refused to start the process; null if it ran */
 function diedError(name: JobName, code: string | null): UserError {
@@ -58,7 +46,7 @@ export class JobProcess {
   /** Resolves when the process has ended. */
   readonly exited: Promise<void>
   /** Null if the system refused to start it. */
-  readonly #child: ChildProcess | null
+  #child: ChildProcess | null = null
   readonly #stays: boolean
   #running: Running | null = null
   #reply: JobReply | null = null
@@ -77,21 +65,18 @@ export class JobProcess {
       exited.resolve()
     }
     const onError = (error: unknown): void => {
-      if (this.pid === null)
-        this.#code ??= error instanceof Error && 'code' in error ? String(error.code) : String(error)
+      if (this.pid === null) this.#code ??= codeOf(error) || String(error)
       onExit()
     }
     const priority = this.#stays ? constants.priority.PRIORITY_NORMAL : constants.priority.PRIORITY_LOW
-    this.#child = startOr(onError, [kind, mirrorPath, String(priority)])
-    this.#child?.on('message', (reply: JobReply) => {
-      if (reply.kind === 'progress') this.#running?.onProgress(reply.progress)
-      else {
-        this.#reply = reply
-        if (this.#stays) this.#settle()
-      }
-    })
-    this.#child?.on('error', onError)
-    this.#child?.on('exit', onExit)
+    try {
+      this.#child = startChild([kind, mirrorPath, String(priority)])
+      this.#child.on('message', (reply: JobReply) => this.#onReply(reply))
+      this.#child.on('error', onError).on('exit', onExit)
+    } catch (error) {
+      // Node throws some errors of the system at once, and others become an event.
+      onError(error)
+    }
   }
 
   /** Null once it has ended. */
@@ -118,33 +103,27 @@ export class JobProcess {
     this.#child?.kill('SIGKILL')
   }
 
+  #onReply(reply: JobReply): void {
+    if (reply.kind === 'progress') return this.#running?.onProgress(reply.progress)
+    this.#reply = reply
+    if (this.#stays) this.#settle()
+  }
+
   #settle(): void {
     const [running, reply] = [this.#running, this.#reply]
     this.#running = null
     this.#reply = null
     if (running === null) return
-    if (reply?.kind === 'result') running.done.resolve(reply.result)
-    else
-      running.done.reject(
-        reply?.kind === 'failed' ? errorOf(reply.failure, running.name) : diedError(running.name, this.#code),
-      )
-  }
-}
-
-/** Node throws some errors of the system at once, and others become an event. */
-function startOr(onError: (error: unknown) => void, args: readonly string[]): ChildProcess | null {
-  try {
-    return startChild(args)
-  } catch (error) {
-    onError(error)
-    return null
+    const { name, done } = running
+    if (reply?.kind === 'result') done.resolve(reply.result)
+    else done.reject(reply?.kind === 'failed' ? errorOf(reply.failure, name) : diedError(name, this.#code))
   }
 }
 
 /** Objects of jobs are short-lived. With a small young generation a process takes 10 to 25 MB less and is not slower. */
 const V8_FLAGS = ['--max-semi-space-size=2']
 
-/** The process writes to our stderr. If it cannot be started, an `error` event reports that later. */
+/** The process writes to our stderr. */
 function startChild(args: readonly string[]): ChildProcess {
   const child = fork(fileURLToPath(new URL('../engine/job-child.js', import.meta.url)), args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -8,15 +8,10 @@ import { UserError } from '../../model/user-error.ts'
 import type { HubSettings } from '../../settings.ts'
 import { Turns } from '../deferred.ts'
 import type { EngineContext } from '../engine.ts'
-import type { Executor } from '../executor/executor.ts'
-import type { IndexWriter } from '../writer/thread-index.ts'
-import type { Writer } from '../writer/writer.ts'
 import { dueJobs, type DueJob } from '../due-jobs.ts'
 
-interface SharingWorld extends Pick<EngineContext, 'mirror'> {
-  readonly executor: Pick<Executor, 'run'>
-  readonly writer: Writer
-  readonly index: Pick<IndexWriter, 'follow' | 'forgetWords'>
+type SharingWorld = Pick<EngineContext, 'mirror' | 'executor' | 'writer'> & {
+  readonly index: Pick<EngineContext['index'], 'follow' | 'forgetWords'>
 }
 
 type AtWork = NonNullable<HubState['atWork']>

@@ -8,20 +8,16 @@ import type { Settings } from '../../settings.ts'
 import type { Archives } from '../archives/archives.ts'
 import { mirrorPath } from '../data-folder.ts'
 import type { EngineContext } from '../engine.ts'
-import type { Executor } from '../executor/executor.ts'
-import type { IndexWriter } from '../writer/thread-index.ts'
 import type { Sharing } from '../hub/sharing.ts'
 import { restoreArchive } from '../restore.ts'
 import type { MirrorMaintenance } from '../writer/maintenance.ts'
-import type { Writer } from '../writer/writer.ts'
 
-export interface PurgingParts extends Pick<EngineContext, 'renewReaders' | 'log'> {
-  readonly executor: Pick<Executor, 'run'>
+export interface PurgingParts extends Pick<EngineContext, 'renewReaders' | 'log' | 'writer'> {
+  readonly executor: Pick<EngineContext['executor'], 'run'>
   readonly archives: Pick<Archives, 'alone' | 'outOfReach'>
   readonly sharing: Pick<Sharing, 'sendPurges'>
   sync: ApiContext['sync']
-  readonly writer: Writer
-  readonly index: Pick<IndexWriter, 'forgetWords'>
+  readonly index: Pick<EngineContext['index'], 'forgetWords'>
 }
 
 export interface Purging extends PurgeActs {
@@ -133,11 +129,11 @@ export type MirrorPurgeOutcome = Awaited<ReturnType<typeof purgeMirror>>
  * @returns plan: what is removed from the mirror; null after other acts. isDone: false if archives or the mirror's file may
  *   still contain bytes of what was removed
  */
-export async function purgeMirror(kept: MirrorMaintenance, order: MirrorPurgeOrder, now: () => number) {
+export async function purgeMirror(kept: MirrorMaintenance, order: MirrorPurgeOrder) {
   // The writer's thread needs them seldom, and the main thread never.
   const { compact, purgeRows } = await import('../../mirror/purge/purge-rows.ts')
   const { dropSetAside } = await import('../../mirror/damage/replace-mirror.ts')
-  const plan = order.act === 'remove' ? purgeRows(kept.db, order.scope, order.isDryRun, now()) : null
+  const plan = order.act === 'remove' ? purgeRows(kept.db, order.scope, order.isDryRun, Date.now()) : null
   if (order.act === 'remove' && !order.isDryRun) {
     dropSetAside(kept.path)
     // The connection remembers words of before, and its settings are for removing only.

@@ -14,16 +14,14 @@ import { isDone } from '../../mirror/purge/bars.ts'
  */
 export class MirrorMaintenance {
   readonly path: string
-  readonly #now: () => number
   #db: Mirror | null = null
   /** The file that is open. */
   #identity: string | null = null
   /** What was saved of a damaged mirror when the mirror was opened, as sentences. */
   news: string | null = null
 
-  constructor(path: string, now: () => number) {
+  constructor(path: string) {
     this.path = path
-    this.#now = now
   }
 
   /** @throws UserError `mirror-newer` or `mirror-older` */
@@ -32,7 +30,7 @@ export class MirrorMaintenance {
     const db = this.#open()
     // A purge was interrupted, or the mirror was put back from before one.
     if (isDone(db, 'rows')) return db
-    honourBars(db, this.#now(), null)
+    honourBars(db, Date.now(), null)
     // Its settings are for removing only.
     this.close()
     return this.#open()
@@ -46,7 +44,7 @@ export class MirrorMaintenance {
     if (db === null) {
       // If this is killed, the next opening must not depend on the check: it misses some damage.
       leaveMark(this.path, 'damaged')
-      replaceMirror(this.path, this.#now())
+      replaceMirror(this.path, Date.now())
       db = openWriter(this.path)
       this.news = listSalvages(db, this.path).at(-1)?.text ?? null
     }

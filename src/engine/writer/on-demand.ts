@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { PassStep } from '../../indexer/source.ts'
-import { isDamage } from '../../mirror/damage/find-damage.ts'
+import { codeOf, isDamage } from '../../mirror/damage/find-damage.ts'
 import { isFollowed } from '../../mirror/index/index-file.ts'
 import { openReader } from '../../mirror/open.ts'
 import { Turns } from '../deferred.ts'
@@ -108,8 +108,7 @@ export function writerOnDemand(setup: WriterSetup, note: (text: string) => void,
         return stoppingAfterFailure(act)
       })
     } catch (error) {
-      const isFull = error instanceof Error && 'code' in error && isOfFullDisk(String(error.code))
-      throw isFull ? diskFull(dirname(mirrorPath), error) : error
+      throw isOfFullDisk(codeOf(error)) ? diskFull(dirname(mirrorPath), error) : error
     } finally {
       idle = setTimeout(() => void close(), IDLE_MS).unref()
     }

@@ -1,35 +1,15 @@
 import type { Worker } from 'node:worker_threads'
-import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { UserError } from '../../model/user-error.ts'
 import { deferred, type Deferred } from '../deferred.ts'
 import { stopped } from '../executor/executor.ts'
+import type { Failure } from '../failure.ts'
 
 /** A message from a thread: it is ready, what a step did, how an order ended. Orders end in their order. */
 export type FromThread<Step> =
   | { readonly kind: 'open'; readonly opened: unknown }
   | { readonly kind: 'step'; readonly step: Step }
   | { readonly kind: 'done'; readonly outcome: unknown }
-  | ThreadFailure
-
-/** Why an order failed, as it crosses to the other threads. */
-interface ThreadFailure {
-  readonly kind: 'failed'
-  readonly code: string
-  readonly message: string
-  readonly hint: string | null
-  readonly status: number
-  /** Whether the mirror's own file is damaged. */
-  readonly isDamage: boolean
-}
-
-export const threadFailure = (error: unknown): ThreadFailure => ({
-  kind: 'failed',
-  code: error instanceof Error && 'code' in error ? String(error.code) : 'fault',
-  message: error instanceof Error ? error.message : String(error),
-  hint: error instanceof UserError ? error.hint : null,
-  status: error instanceof UserError ? error.status : 503,
-  isDamage: isDamage(error),
-})
+  | { readonly kind: 'failed'; readonly failure: Failure }
 
 interface ThreadWorld<Step> {
   readonly mirrorPath: string
@@ -71,7 +51,7 @@ export class OwnThread<Step> {
       if (message.kind === 'open') this.#opened.resolve(message.opened)
       else if (message.kind === 'step') onStep(message.step)
       else if (message.kind === 'done') this.#orders.shift()?.resolve(message.outcome)
-      else this.#fail(this.#errorOf(message))
+      else this.#fail(this.#errorOf(message.failure))
     })
     worker.on('error', die)
     const exited = deferred<void>()
@@ -117,11 +97,10 @@ export class OwnThread<Step> {
     this.#orders.shift()?.reject(error)
   }
 
-  #errorOf({ code, message, hint, status, isDamage: isOfMirror }: ThreadFailure): UserError {
+  #errorOf({ code, message, hint, status, isForUser }: Failure): UserError {
     const { mirrorPath, failed } = this.#world
     if (isOfFullDisk(code)) return diskFull(mirrorPath)
-    if (isOfMirror) return mirrorDamaged(message)
-    if (hint !== null) return new UserError(code, message, hint, { status })
+    if (isForUser) return new UserError(code, message, hint, { status })
     return new UserError(code, `${failed}${message.replace(/\.$/, '')}.`, 'See the earlier lines of the log.')
   }
 }

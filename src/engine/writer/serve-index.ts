@@ -2,7 +2,8 @@ import { setImmediate as yieldToOrders } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { MirrorIndex } from '../../mirror/index/follow-mirror.ts'
 import { collectGarbage } from '../collect-garbage.ts'
-import { threadFailure, type FromThread } from './own-thread.ts'
+import { failureOf } from '../failure.ts'
+import type { FromThread } from './own-thread.ts'
 import type { IndexOrder, IndexStep } from './thread-index.ts'
 
 /** By how many bytes the memory may grow between two steps. Few messages need so much. */
@@ -42,7 +43,8 @@ export function serveIndex(port: MessagePort, mirrorPath: string): void {
       if (!isStopping && index.needsMerge) setTimeout(() => void work(), QUIET_MS).unref()
     } catch (error) {
       // Nobody can be answered.
-      for (let left = Math.max(1, orders.splice(0).length); left > 0; left -= 1) send(threadFailure(error))
+      const failure = failureOf(error)
+      for (let left = Math.max(1, orders.splice(0).length); left > 0; left -= 1) send({ kind: 'failed', failure })
     } finally {
       isBusy = false
       if (isStopping) close()

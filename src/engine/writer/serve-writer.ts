@@ -3,15 +3,17 @@ import { setImmediate as yieldToOrders } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { keepCopiesIn, removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { PassStep } from '../../indexer/source.ts'
-import { type Mirror } from '../../mirror/open.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import { codeOf, isDamage } from '../../mirror/damage/find-damage.ts'
 import { listSalvages } from '../../mirror/damage/replace-mirror.ts'
 import { excludeProjects, mergeProject } from '../../mirror/projects/place-chats.ts'
 import { isDone, requireBars, takePacked } from '../../mirror/purge/bars.ts'
 import { turnEstimates } from '../../mirror/write/write.ts'
 import { importUsage } from '../../mirror/usage/usage-events.ts'
 import { Turns } from '../deferred.ts'
+import { failureOf } from '../failure.ts'
 import { MirrorMaintenance } from './maintenance.ts'
-import { threadFailure, type FromThread } from './own-thread.ts'
+import type { FromThread } from './own-thread.ts'
 import { Listing, readingStep, runPasses } from './run-passes.ts'
 import type { OpenedMirror, RunOrder, RunOutcome, WriterOrder, WriterOutcome, WriterSetup } from './writer.ts'
 
@@ -49,7 +51,7 @@ class ServedWriter {
   constructor(port: MessagePort, setup: WriterSetup) {
     this.#port = port
     this.#setup = setup
-    this.#kept = new MirrorMaintenance(setup.mirrorPath, Date.now)
+    this.#kept = new MirrorMaintenance(setup.mirrorPath)
   }
 
   open(): void {
@@ -97,11 +99,10 @@ class ServedWriter {
   }
 
   #sendFailure(error: unknown): void {
-    const failure = threadFailure(error)
-    if (failure.isDamage) this.#kept.noteDamage()
+    if (isDamage(error)) this.#kept.noteDamage()
     // When it is opened again, the user may have put the bars back, or a file that cannot be read is set aside.
-    if (failure.code === 'bars-lost') this.#kept.close()
-    this.#send(failure)
+    if (codeOf(error) === 'bars-lost') this.#kept.close()
+    this.#send({ kind: 'failed', failure: failureOf(error) })
   }
 
   /** Ends a step of an act: reports it, and lets a stop order arrive. */
@@ -140,7 +141,7 @@ class ServedWriter {
         // Copies of Cursor's files may contain purged text.
         if (order.act === 'remove' && !order.isDryRun) removeCopies()
         const { purgeMirror } = await import('../purge/purging.ts')
-        return purgeMirror(this.#kept, order, Date.now)
+        return purgeMirror(this.#kept, order)
       }
       case 'importUsage': {
         const { readUsageFile } = await import('../../api/tokens/usage-file.ts')

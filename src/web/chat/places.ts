@@ -1,4 +1,4 @@
-import { fieldsOf, firstText } from '../../shared/tool-summary.ts'
+import { fieldsOf, firstText } from '../../shared/tools.ts'
 
 /** A place that a search found. */
 export interface Place {

@@ -1,6 +1,6 @@
 import type { Message } from '../../api/answers/messages.ts'
 import type { ThinkingPart, ToolPart } from '../../model/part.ts'
-import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
+import { fieldsOf, firstText, summaryOf } from '../../shared/tools.ts'
 import { chatAddress, count, cut, duration, visible } from '../lib/format.ts'
 import { Icon, PlusMinus } from '../lib/parts.tsx'
 import { Code, FileLink, LongText, Terminal } from './code.tsx'

@@ -1,6 +1,6 @@
 import type { Part, ToolPart } from '../../model/part.ts'
 import { countLines, diffBeside, editsOf, editsWithin, type FileEdit } from '../../shared/edits.ts'
-import { fieldsOf, firstText, summaryOf } from '../../shared/tool-summary.ts'
+import { fieldsOf, firstText, summaryOf } from '../../shared/tools.ts'
 import { count, plural } from '../lib/format.ts'
 import type { IconName } from '../lib/icons.ts'
 import { placesOf } from './places.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { assert, constantFrom, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { closingOf, codeSpan, fenced, plain, quoted } from '../../../src/shared/markdown.ts'
+import { closingOf, codeSpan, fenced, plain, quoted } from '../../../src/shared/part.ts'
 import type { Part } from '../../../src/model/part.ts'
 import { fileOf, hostileChat, hostileMessages, hostileTexts, messageOf, plainChat } from './hostile-chat.ts'
 import { casesBeside } from '../../helpers/cases.ts'

@@ -60,7 +60,7 @@ export class FullDisk {
   }
 
   #open(name: string): MirrorMaintenance {
-    return new MirrorMaintenance(join(this.#folder, `${name}.db`), Date.now)
+    return new MirrorMaintenance(join(this.#folder, `${name}.db`))
   }
 
   async #isFull(kept: MirrorMaintenance): Promise<boolean> {

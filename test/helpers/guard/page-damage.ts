@@ -138,7 +138,7 @@ export async function heal({ home }: LossyHome, original: Original, { damaged, b
   const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
   const path = join(folder, 'mirror.db')
   writeFileSync(path, bytes)
-  const kept = new MirrorMaintenance(path, Date.now)
+  const kept = new MirrorMaintenance(path)
   try {
     const notices = keepSound(kept)
     kept.db.pragma('synchronous = off')

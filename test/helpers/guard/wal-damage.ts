@@ -61,7 +61,7 @@ export async function reopen({ home, main, wanted }: WalMirror, wal: Buffer): Pr
   const path = join(folder, 'mirror.db')
   writeFileSync(path, main)
   writeFileSync(`${path}-wal`, wal)
-  const kept = new MirrorMaintenance(path, Date.now)
+  const kept = new MirrorMaintenance(path)
   try {
     kept.db.pragma('synchronous = off')
     const before = findFaults(kept.db)

@@ -8,12 +8,10 @@ import { UserError } from '../../../model/user-error.ts'
 import { requireRegular } from '../../../regular-file.ts'
 import { defaultConfigFile, flagsFor, type Settings, type Surroundings } from '../../../settings.ts'
 import { printable, printableLine } from '../../../text/printable.ts'
-import type { Daemon } from '../../client/answers.ts'
-import { findDaemon } from '../../client/client.ts'
-import { addExamples, type Options } from '../../input/options.ts'
+import { type Daemon, findDaemon } from '../../client/client.ts'
+import { addExamples, addGroup, type Options } from '../../input/options.ts'
 import type { Session } from '../../session.ts'
-import { helpOrRefuse } from '../../input/usage.ts'
-import { ownProgram } from '../own-program.ts'
+import { ownProgram } from '../../input/files.ts'
 
 /** What each of the commands gets. */
 interface Task {
@@ -24,16 +22,12 @@ interface Task {
 }
 
 export function addCommand(program: Command, session: Session): void {
-  const service = program
-    .command('service')
-    .description('keep the daemon running: start it at each login')
-    .allowExcessArguments()
-  service.action(() => helpOrRefuse(service))
-  addExamples(service, 'cursordex service install', 'cursordex service status')
+  const about = 'keep the daemon running: start it at each login'
+  const service = addGroup(program, 'service', about, 'cursordex service install', 'cursordex service status')
   const add = (name: string, act: (task: Task) => Promise<void>, description: string, another: string): Command => {
     const command = service.command(name).description(description)
     command.action(() => {
-      const [settings, manager] = [session.settingsOf(command), managerOf(session.surroundings)]
+      const [settings, manager] = [session.settingsOf(command), managerOf(session.world)]
       return act({ session, manager, settings, options: command.optsWithGlobals() })
     })
     return addExamples(command, `cursordex service ${name}`, another)
@@ -54,9 +48,9 @@ export function addCommand(program: Command, session: Session): void {
 /** Writes the file, and starts the service. A second run updates the file. With `--print` nothing is changed. */
 async function install(task: Task): Promise<void> {
   const { session, manager, settings, options } = task
-  const { print, surroundings } = session
+  const { print, world } = session
   // The manager does not have the variables of this shell. The config file is read by the daemon itself.
-  const words = [...ownProgram(), 'serve', ...flagsFor(options, surroundings.env, settings)]
+  const words = [...ownProgram(), 'serve', ...flagsFor(options, world.env, settings)]
   const bad = words.find((word) => /\p{Cc}/u.test(word))
   if (bad !== undefined) {
     throw new UserError('bad-path', `The path ${bad} contains a control character.`, 'Rename the folder.')
@@ -67,7 +61,7 @@ async function install(task: Task): Promise<void> {
     return print(text.replace('\uFEFF', ''))
   }
   const former = await findDaemon(settings.dataDir)
-  const isUpdate = isActive(manager, surroundings)
+  const isUpdate = isActive(manager, world)
   if (former !== null && !isUpdate) {
     const found = `A daemon already runs at ${former.url} (process ${former.pid}), and the service did not start it.`
     const hint = 'Stop it first (Ctrl-C in its terminal, or end the process), then run this again.'
@@ -77,21 +71,21 @@ async function install(task: Task): Promise<void> {
   requireRegular(manager.file)
   writeFileSync(manager.file, text, { encoding: text.startsWith('\uFEFF') ? 'utf16le' : 'utf8', mode: 0o644 })
   await print(`Installed: ${manager.file}\n`)
-  runAll([...(isUpdate ? manager.stop : []), ...manager.start], surroundings)
+  runAll([...(isUpdate ? manager.stop : []), ...manager.start], world)
   const daemon = await nextDaemon(task, former)
   if (daemon === null) return print('It was started and does not answer yet. See: cursordex service logs\n')
   await print(`It runs at ${daemon.url}, and starts at each login.\n`)
-  if (surroundings.platform !== 'linux') return
+  if (world.platform !== 'linux') return
   await print('Unless lingering is on, it stops when you log out. To keep it running: loginctl enable-linger\n')
 }
 
 const isActive = (manager: Manager, { env }: Surroundings): boolean => runTool(manager.isActive, env).status === 0
 
-async function uninstall({ session: { print, surroundings }, manager, settings }: Task): Promise<void> {
+async function uninstall({ session: { print, world }, manager, settings }: Task): Promise<void> {
   if (!existsSync(manager.file)) return print('The service is not installed.\n')
-  if (isActive(manager, surroundings)) runAll(manager.stop, surroundings)
+  if (isActive(manager, world)) runAll(manager.stop, world)
   // It may be between two starts, or no manager runs: then there is nothing to stop.
-  else for (const line of manager.stop) runTool(line, surroundings.env)
+  else for (const line of manager.stop) runTool(line, world.env)
   rmSync(manager.file)
   const left = [settings.dataDir, settings.configFile].filter((path) => existsSync(path))
   const head = left.length === 0 ? '' : 'These remain. Delete them if you do not want them any more:\n'
@@ -103,7 +97,7 @@ async function showStatus({ session, manager, settings }: Task): Promise<void> {
   const daemon = await findDaemon(settings.dataDir)
   const lines = [
     `service  ${isInstalled ? `installed, ${manager.file}` : 'not installed; install it with: cursordex service install'}`,
-    `manager  ${isActive(manager, session.surroundings) ? 'active' : 'not active'}`,
+    `manager  ${isActive(manager, session.world) ? 'active' : 'not active'}`,
     `daemon   ${daemon === null ? 'not running' : `${daemon.url}, version ${daemon.version ?? 'unknown'}, process ${daemon.pid}`}`,
   ]
   await session.print(printable(`${lines.join('\n')}\n`))
@@ -115,7 +109,7 @@ async function restart(task: Task): Promise<void> {
     throw new UserError('not-installed', 'The service is not installed.', 'Install it: cursordex service install')
   }
   const former = await findDaemon(settings.dataDir)
-  runAll(manager.restart, session.surroundings)
+  runAll(manager.restart, session.world)
   const daemon = await nextDaemon(task, former)
   if (daemon === null) {
     throw new UserError('no-answer', 'The daemon was restarted and does not answer.', 'See: cursordex service logs')
@@ -129,7 +123,7 @@ async function showLogs({ session, manager, options: { follow = true } }: Task):
     throw new UserError('no-logs', 'The task scheduler of Windows keeps no output of the daemon.', hint)
   }
   const [program = '', ...args] = manager.logs(follow)
-  const { status, signal } = spawnSync(program, args, { stdio: 'inherit', env: session.surroundings.env })
+  const { status, signal } = spawnSync(program, args, { stdio: 'inherit', env: session.world.env })
   if (status === 0 || signal !== null) return
   const shown = [program, ...args].join(' ')
   throw new UserError('no-logs', `The log cannot be shown with: ${shown}`, `Is ${program} installed?`)
@@ -155,7 +149,7 @@ async function nextDaemon({ settings, manager, session }: Task, former: Daemon |
   for (let asked = 0; asked < 100; asked += 1) {
     const daemon = await findDaemon(settings.dataDir)
     if (daemon !== null && daemon.pid !== former?.pid) return daemon
-    if (!isActive(manager, session.surroundings)) return null
+    if (!isActive(manager, session.world)) return null
     await sleep(200)
   }
   return null
