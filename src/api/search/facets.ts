@@ -4,7 +4,7 @@ import { SLOTS_PER_MS } from '../../mirror/write/messages.ts'
 import type { FacetValue } from '../answers/search.ts'
 import { monthOf } from '../periods.ts'
 import { LOCAL } from '../queries/machines.ts'
-import { FIRST_DATED_KEY } from './fields.ts'
+import { FIRST_DATED_KEY } from './plan.ts'
 import { planQuery, type Plan } from './plan.ts'
 import {
   partNames,
