@@ -205,9 +205,9 @@ const resolvers: Readonly<Record<FieldName, Resolve>> = {
   has: (_, values) => anyHolds(values.map((value) => mark(`has:${value}`))),
   is: (_, values, { nowMs }) =>
     anyHolds(values.map((value) => states[value] ?? asks('chats', IS_ACTIVE_SINCE, [nowMs - ACTIVE_MS]))),
-  before: (_, values, clock) => dated(values, clock, (start) => [0, start - 1]),
+  before: (_, values, clock) => dated(values, clock, (start) => [0, start]),
   after: (_, values, clock) => dated(values, clock, (start) => [start, LAST_KEY]),
-  on: (_, values, clock) => dated(values, clock, (start, end) => [start, end - 1]),
+  on: (_, values, clock) => dated(values, clock, (start, end) => [start, end]),
 }
 
 /** @param sql each `?` in it stands for the values, as JSON */
@@ -228,17 +228,17 @@ const states: Readonly<Record<string, Condition>> = {
 const ACTIVE_MS = 10 * 60_000
 const IS_ACTIVE_SINCE = 'c.last_activity_at >= (select value from json_each(?))'
 
-/** @param within the keys of a period, both inclusive, by its start and its end */
+/** @param within the first key and the end, by the start and the end of a period */
 function dated(
   values: readonly string[],
   clock: Clock,
-  within: (start: number, end: number) => readonly [low: number, high: number],
+  within: (start: number, end: number) => readonly [low: number, end: number],
 ): Condition {
   const tests = values.flatMap((value): readonly Test[] => {
     const period = readPeriod(value, clock)
     if (period === null) return []
-    const [low, high] = within(sortKeyFloor(period.startMs), sortKeyFloor(period.endMs))
-    return [{ kind: 'keys', low: Math.max(low, FIRST_DATED_KEY), high }]
+    const [low, end] = within(sortKeyFloor(period.startMs), sortKeyFloor(period.endMs))
+    return [{ kind: 'keys', low: Math.max(low, FIRST_DATED_KEY), high: end - 1 }]
   })
   return anyHolds(tests)
 }
