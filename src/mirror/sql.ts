@@ -2,6 +2,8 @@ import type Database from 'better-sqlite3'
 import type { Mirror } from './open.ts'
 
 const statements = new WeakMap<Mirror, Map<string, Database.Statement>>()
+/** How many statements of a connection are kept. At this number all are dropped: the SQL of a search depends on its query. */
+const KEPT_MAX = 300
 
 /**
  * The prepared statement for this SQL on this connection. It is compiled once and then reused. Two files may ask the same
@@ -9,7 +11,7 @@ const statements = new WeakMap<Mirror, Map<string, Database.Statement>>()
  */
 export function prepared<Row = unknown>(db: Mirror, sql: string): Database.Statement<unknown[], Row> {
   let ofConnection = statements.get(db)
-  if (ofConnection === undefined) statements.set(db, (ofConnection = new Map()))
+  if (ofConnection === undefined || ofConnection.size >= KEPT_MAX) statements.set(db, (ofConnection = new Map()))
   let statement = ofConnection.get(sql)
   if (statement === undefined) ofConnection.set(sql, (statement = withForms(db, sql)))
   return statement as Database.Statement<unknown[], Row>

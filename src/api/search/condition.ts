@@ -1,6 +1,6 @@
 import type { TermPhrase, WantedPhrase } from '../../text/passages/matcher.ts'
 import type { ColumnName } from '../../text/terms/columns.ts'
-import { kindOf, LOWER, isUnspacedSign, tokenize, type Term } from '../../text/terms/terms.ts'
+import { kindOf, LOWER, isUnspacedSign, TERM_LENGTH_MAX, tokenize, type Term } from '../../text/terms/terms.ts'
 
 /** Words, marks or paths that a row of the index must have. */
 export interface Words {
@@ -219,7 +219,13 @@ function otherPartings(text: string, found: readonly Term[]): readonly (readonly
   const joints = found.flatMap((term, index) => (isJoint(text, found[index - 1], term) ? [index] : []))
   if (joints.length === 0) return []
   const singles = joints.length > 1 && joints.length <= SINGLE_JOINTS_MAX ? joints.map((joint) => [joint]) : []
-  return [joints, ...singles].map((closed) => tokenize(joinAt(text, found, joints, closed)).map((term) => term.term))
+  return [joints, ...singles].map((closed) => {
+    const parts: string[] = []
+    for (const [index, { term }] of found.entries()) {
+      parts.push(closed.includes(index) ? `${parts.pop() ?? ''}${term}`.slice(0, TERM_LENGTH_MAX) : term)
+    }
+    return parts
+  })
 }
 
 /** Whether others may write these two parts of a name as one: at a capital, or at `_` or `-` between letters. */
@@ -227,14 +233,4 @@ function isJoint(text: string, left: Term | undefined, right: Term): boolean {
   if (left === undefined || !/^[_-]?$/.test(text.slice(left.end, right.start))) return false
   const letters = [Array.from(left.term).at(-1), Array.from(right.term).at(0)]
   return letters.every((letter = '') => kindOf(letter.codePointAt(0) ?? 0) === LOWER)
-}
-
-/** In lower case, so that capitals do not split it. Only the joints change. */
-function joinAt(text: string, found: readonly Term[], joints: readonly number[], closed: readonly number[]): string {
-  return found
-    .map(({ start, end }, index) => {
-      const gap = joints.includes(index) ? ' ' : text.slice(found[index - 1]?.end ?? 0, start)
-      return `${closed.includes(index) ? '' : gap}${text.slice(start, end).toLowerCase()}`
-    })
-    .join('')
 }

@@ -33,7 +33,7 @@ export function findInChat(db: Mirror, { chatId, q, clock, limit, offset }: Find
     const plan = tree && planQuery(db, [{ kind: 'field', name: 'chat', values: [chatId] }, tree], clock)
     const found = plan === null ? [] : keysOf(db, plan.messages, -1)
     const keys = statementOf<number>(db, IN_ORDER, 'values').all(JSON.stringify(found))
-    const page = keys.slice(offset, offset + limit).map((key) => ({ key, score: 0, titled: null }))
+    const page = keys.slice(offset, offset + limit).map((key) => ({ key, score: 0 }))
     const answer: FoundInChat = {
       items: [...makeHits(db, page, createMatcher(plan?.phrases ?? []), {})],
       total: keys.length,

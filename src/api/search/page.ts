@@ -22,7 +22,7 @@ import { countHits, titlesBeside, TITLES_MAX, type Title, type TitleHits } from 
 export interface Found {
   readonly key: number
   readonly score: number
-  readonly titled: { readonly title: string; readonly summary: string | null } | null
+  readonly titled?: { readonly title: string; readonly summary: string | null } | null
   /** The parts of the message, if they were read before. */
   readonly parts?: readonly Part[] | undefined
   /** Of a chat's best message: how many of its messages match. */
@@ -52,7 +52,7 @@ export function makeHits(
   // A message is masked whole, by its keys too. Half of a key in a passage would not be known as one.
   const toShow = <Value>(value: Value): Value => (isRedacted ? new Masking().mask(value) : value)
   const statement = statementOf<HitRow>(db, SELECT_HIT)
-  return found.flatMap(({ key, score, titled, parts, counts }) => {
+  return found.flatMap(({ key, score, titled = null, parts, counts }) => {
     const row = statement.get({ key: BigInt(key) })
     if (row === undefined) return []
     const { title, project = null, machine = null, parts: json, ...message } = row
@@ -132,13 +132,6 @@ export function findPage(
   return scorer === null ? pageByTime(db, plan, options) : pageByRank(db, plan, options, scorer)
 }
 
-const foundMessage = ({ key, score = 0, parts }: Partial<RankedMessage> & { readonly key: number }): Found => ({
-  key,
-  score,
-  titled: null,
-  parts,
-})
-
 const foundTitle = ({ key, title, summary }: Title, scorer: Scorer | null): Found => ({
   key,
   score: scorer?.scoreTitle(key, title, summary) ?? 0,
@@ -153,7 +146,7 @@ function pageByTime(db: Mirror, plan: Plan, options: PageOptions): Page {
   const oldest = newest.isWhole ? newest.keys.toReversed() : keysOf(db, plan.messages, end, { order })
   const keys = isDown ? newest.keys : oldest
   const titles = titlesBeside(db, plan, newest, { by: order, edge: keys[end - 1] ?? (isDown ? 0 : Infinity) })
-  const messages = keys.slice(0, end).map((key) => foundMessage({ key }))
+  const messages = keys.slice(0, end).map((key) => ({ key, score: 0 }))
   const listed = [...messages, ...titles.hits.map((hit) => foundTitle(hit, null))]
   return pageOf(listed.sort(byTime(options)), titles, options, newest)
 }
@@ -163,11 +156,11 @@ function pageByRank(db: Mirror, plan: Plan, options: PageOptions, scorer: Scorer
   const { messages, newest: keys, isWhole } = rankMatches(db, plan, scorer)
   const scoreOf = ({ title, summary }: Title): number => scorer.scoreTitle(Infinity, title, summary)
   const titles = titlesBeside(db, plan, { keys, isWhole }, { by: 'score', scoreOf })
-  const best = [...messages.map(foundMessage), ...titles.hits.map((hit) => foundTitle(hit, scorer))].sort(byScore)
+  const best = [...messages, ...titles.hits.map((hit) => foundTitle(hit, scorer))].sort(byScore)
   // Only the newest matches are ranked. The others follow by time.
   const ranked = new Set(messages.map(({ key }) => key))
   const older = best.length < end && !isWhole ? keysOf(db, plan.messages, end + ranked.size) : []
-  const rest = older.filter((key) => !ranked.has(key)).map((key) => foundMessage({ key }))
+  const rest = older.filter((key) => !ranked.has(key)).map((key) => ({ key, score: 0 }))
   return pageOf([...spread(db, best), ...rest], titles, options, { keys, isWhole })
 }
 
@@ -238,15 +231,15 @@ function pageOfGroups(
     groups.set(chat, group)
   }
   for (const { chat, firstKey, lastKey, count } of alike) {
-    add(chat, foundMessage({ key: lastKey }), count)
-    add(chat, foundMessage({ key: firstKey }), 0)
+    add(chat, { key: lastKey, score: 0 }, count)
+    add(chat, { key: firstKey, score: 0 }, 0)
   }
   const ranked = scorer === null ? [] : rankMatches(db, plan, scorer).messages
   // Older ranked messages are not among the alike ones.
   const edge = newest.isWhole ? 0 : (newest.keys.at(-1) ?? 0)
   const chats = chatsOf(db, ranked)
   for (const [at, message] of ranked.entries()) {
-    add(chats[at] ?? 0, foundMessage(message), message.key < edge ? 1 : 0)
+    add(chats[at] ?? 0, message, message.key < edge ? 1 : 0)
   }
   // A title represents a chat without a matching message.
   for (const hit of titles.hits) add(hit.num, foundTitle(hit, scorer), 1)

@@ -231,14 +231,17 @@ function meantField(source: string, warnings: string[]): string | null {
   return meant
 }
 
+/** Reads alternatives, and the parenthesis that closes them. */
 function readAlternatives(reader: Reader): QueryNode | null {
   const alternatives: QueryNode[] = []
-  for (;;) {
+  let isMore = true
+  while (isMore) {
     const alternative = readTogether(reader)
     if (alternative !== null) alternatives.push(alternative)
-    if (reader.tokens[reader.at]?.kind !== 'or') return anyOf(alternatives)
+    isMore = reader.tokens[reader.at]?.kind === 'or'
     reader.at += 1
   }
+  return anyOf(alternatives)
 }
 
 /** Reads up to a closing parenthesis, or to an `OR` with something after it. */
@@ -259,16 +262,10 @@ const startsOperand = (next: QueryToken | undefined): boolean =>
 function readOperand(reader: Reader, operand: QueryToken): readonly QueryNode[] {
   const wasExcluded = reader.isExcluded
   reader.isExcluded ||= operand.isNegated
-  const nodes = operand.kind === 'open' ? readGroup(reader) : readTerm(reader, operand)
+  const nodes = operand.kind === 'open' ? [readAlternatives(reader) ?? []].flat() : readTerm(reader, operand)
   reader.isExcluded = wasExcluded
   const all = operand.isNegated ? allOf(nodes) : null
   return all === null ? nodes : [noneOf(all)]
-}
-
-function readGroup(reader: Reader): readonly QueryNode[] {
-  const tree = readAlternatives(reader)
-  if (reader.tokens[reader.at]?.kind === 'close') reader.at += 1
-  return tree === null ? [] : [tree]
 }
 
 function readTerm(reader: Reader, term: QueryToken): readonly QueryNode[] {

@@ -71,7 +71,7 @@ function answerQuery(db: Mirror, request: SearchRequest): Outcome {
   const corrected = respelt?.hasHits === true ? answerTree(db, tree, request) : null
   const { newest, titles, ...answered } = corrected ?? asked
   const isFirst = request.sort === 'relevance' && request.offset === 0
-  const isRelated = isFirst && titles + countChats(db, newest) < HOLDERS_ENOUGH
+  const isRelated = isFirst && titles + chatsOfMessages(db, newest, HOLDERS_ENOUGH).length < HOLDERS_ENOUGH
   const related = isRelated ? relateChats(db, { ...parsed, tree }, request, answered) : { chats: [], warnings: [] }
   // Each of them is a search of its own.
   const isHelped = answered.total + related.chats.length > 0
@@ -87,12 +87,6 @@ function answerQuery(db: Mirror, request: SearchRequest): Outcome {
     suggestions: [...suggestions, ...meant, ...relaxed.suggestions],
     warnings: isEmpty ? ['The query is empty: give a word or a filter.'] : [...new Set(warnings.flat())],
   }
-}
-
-/** Counts up to ten. Usually the first few messages are enough. */
-function countChats(db: Mirror, keys: readonly number[]): number {
-  const few = chatsOfMessages(db, keys.slice(0, 8 * HOLDERS_ENOUGH)).length
-  return few < HOLDERS_ENOUGH ? chatsOfMessages(db, keys).length : few
 }
 
 /** That active chats are left out is no search. */

@@ -1,29 +1,12 @@
-import type Database from 'better-sqlite3'
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
 import { expressionOf, type Condition, type Drive } from './condition.ts'
 
-/** How many statements of a connection are kept. Their SQL depends on the query. At this number all are dropped. */
-const KEPT_MAX = 100
-
-const kept = new WeakMap<Mirror, Map<string, Database.Statement>>()
-
-/** The statement for this SQL, compiled once. It returns rows as objects, as lists of their columns, or as their first column. */
-export function statementOf<Row>(
-  db: Mirror,
-  sql: string,
-  form: 'rows' | 'lists' | 'values' = 'rows',
-): Database.Statement<unknown[], Row> {
-  const known = kept.get(db)
-  const statements = known !== undefined && known.size < KEPT_MAX ? known : new Map<string, Database.Statement>()
-  const name = `${form} ${sql}`
-  const made = (): Database.Statement =>
-    db
-      .prepare(sql)
-      .pluck(form === 'values')
-      .raw(form === 'lists')
-  const statement = statements.get(name) ?? made()
-  kept.set(db, statements.set(name, statement))
-  return statement as Database.Statement<unknown[], Row>
+/** The statement for this SQL. It returns rows as objects, as lists of their columns, or as their first column. */
+export function statementOf<Row>(db: Mirror, sql: string, form: 'rows' | 'lists' | 'values' = 'rows') {
+  const statement = prepared<Row>(db, sql)
+  if (form === 'rows') return statement
+  return form === 'lists' ? statement.raw() : statement.pluck()
 }
 
 /** What a message must meet, or a chat and a message of it, and where such messages lie. */
@@ -41,12 +24,6 @@ export interface Target extends Drive {
 
 export type TimeOrder = 'newest' | 'oldest'
 
-/** SQL with its values, and a limit that comes as the last value. */
-export interface Asked {
-  readonly sql: string
-  readonly values: readonly (string | bigint)[]
-}
-
 /** What to read of the messages that meet a condition. */
 interface Wanted {
   /** Over `m`, a message, and `message_terms` if a word is asked for. */
@@ -61,11 +38,12 @@ interface Wanted {
 /**
  * The statement of a query for messages. The words drive: the index is walked by its rowid, in the order of time. All else is
  * tested for each row. Without words, the messages are walked.
+ * @returns SQL with its values. A limit comes as the last value
  */
 export function askMessages(
   { low, high, rest, match, isOfFewChats }: Target,
   { columns, order, isOfMessage = false, besides = null }: Wanted,
-): Asked {
+) {
   const wanted = match === null ? [] : [besides === null ? match : `(${match}) AND ${besides}`]
   const values: (string | bigint)[] = [...wanted, low, high]
   const tests = rest.map((part) => testOf(part, values, 'message'))
@@ -181,8 +159,9 @@ export function chatsWithMatch(db: Mirror, target: Target, nums: readonly number
 
 const CHATS_OF_KEYS = `
   select distinct m.chat from json_each(?) k cross join messages m indexed by message_facts on m.key = k.value
+  limit ? + 0
 `
 
-/** The chats of some messages, without duplicates. */
-export const chatsOfMessages = (db: Mirror, keys: readonly number[]): readonly number[] =>
-  keys.length === 0 ? [] : statementOf<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(keys))
+/** The chats of some messages, without duplicates. @param most a negative number is no limit */
+export const chatsOfMessages = (db: Mirror, keys: readonly number[], most = -1): readonly number[] =>
+  keys.length === 0 ? [] : statementOf<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(keys), most)
