@@ -1,5 +1,6 @@
 import { countWaiting } from '../../mirror/index/index-file.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
 import type { ChatId } from '../../model/ids.ts'
 import { UserError } from '../../model/user-error.ts'
 import { createMatcher } from '../../text/passages/matcher.ts'
@@ -8,7 +9,7 @@ import type { Clock } from '../periods.ts'
 import { makeHits } from './page.ts'
 import { parseQuery } from './parse.ts'
 import { planQuery } from './plan.ts'
-import { chatsOfMessages, keysOf, statementOf } from './statement.ts'
+import { chatsOfMessages, keysOf } from './statement.ts'
 import { findTitles } from './titles.ts'
 
 export interface FindRequest {
@@ -32,7 +33,7 @@ export function findInChat(db: Mirror, { chatId, q, clock, limit, offset }: Find
     const { tree, warnings } = parseQuery(q)
     const plan = tree && planQuery(db, [{ kind: 'field', name: 'chat', values: [chatId] }, tree], clock)
     const found = plan === null ? [] : keysOf(db, plan.messages, -1)
-    const keys = statementOf<number>(db, IN_ORDER, 'values').all(JSON.stringify(found))
+    const keys = prepared<number>(db, IN_ORDER, 'values').all(JSON.stringify(found))
     const page = keys.slice(offset, offset + limit).map((key) => ({ key, score: 0 }))
     const answer: FoundInChat = {
       items: [...makeHits(db, page, createMatcher(plan?.phrases ?? []), {})],

@@ -1,5 +1,6 @@
 import { countWaiting } from '../../mirror/index/index-file.ts'
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
 import { SLOTS_PER_MS } from '../../mirror/write/messages.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
 import type { ChatId } from '../../model/ids.ts'
@@ -15,7 +16,7 @@ import { LOCAL } from '../queries/machines.ts'
 import { FIRST_DATED_KEY, planQuery, type Plan } from './plan.ts'
 import { filterNodes, partNames, type FacetName, type QueryNode, type SearchRequest } from './query.ts'
 import { rankMatches, type RankedMessage, type Scorer } from './rank.ts'
-import { COUNTED_MAX, keysOf, newestMessages, statementOf, type Newest, type TimeOrder } from './statement.ts'
+import { COUNTED_MAX, keysOf, newestMessages, type Newest, type TimeOrder } from './statement.ts'
 import { countHits, titlesBeside, TITLES_MAX, type Title, type TitleHits } from './titles.ts'
 
 /** One hit: a message, with the chat's title if the title is what matched. */
@@ -51,7 +52,7 @@ export function makeHits(
 ): readonly SearchHit[] {
   // A message is masked whole, by its keys too. Half of a key in a passage would not be known as one.
   const toShow = <Value>(value: Value): Value => (isRedacted ? new Masking().mask(value) : value)
-  const statement = statementOf<HitRow>(db, SELECT_HIT)
+  const statement = prepared<HitRow>(db, SELECT_HIT)
   return found.flatMap(({ key, score, titled = null, parts, counts }) => {
     const row = statement.get({ key: BigInt(key) })
     if (row === undefined) return []
@@ -258,7 +259,7 @@ const CHATS_OF_KEYS = `
 `
 
 const chatsOf = (db: Mirror, messages: readonly Pick<RankedMessage, 'key'>[]): readonly number[] =>
-  statementOf<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(messages.map(({ key }) => key)))
+  prepared<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(messages.map(({ key }) => key)))
 
 /** How many values of a facet are returned. */
 const VALUES_MAX = 100
@@ -300,7 +301,7 @@ function alikeMessages(db: Mirror, keys: readonly number[], facets: readonly Fac
     left join projects p on p.num = c.project
     left join machines h on h.id = c.machine
   `
-  return statementOf<Alike>(db, sql).all(JSON.stringify(keys))
+  return prepared<Alike>(db, sql).all(JSON.stringify(keys))
 }
 
 /** How many of the newest matching messages are grouped, and counted by facets. */

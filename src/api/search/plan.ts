@@ -1,4 +1,5 @@
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
 import { sortKeyFloor } from '../../mirror/write/messages.ts'
 import { UserError } from '../../model/user-error.ts'
 import { createMatcher, type TermPhrase, type WantedPhrase } from '../../text/passages/matcher.ts'
@@ -23,7 +24,7 @@ import {
   type Words,
 } from './condition.ts'
 import { hasWords, partNames, type FieldName, type FieldNode, type InsideNode, type QueryNode } from './query.ts'
-import { statementOf, type Target } from './statement.ts'
+import { type Target } from './statement.ts'
 import { termsInside } from './vocabulary.ts'
 
 /** How a query is run on the mirror: the one statement for its messages, and the one for titles. */
@@ -96,7 +97,7 @@ function reachOf(
       from chats c where ${tests.map((test) => `(${test.sql})`).join(' and ')} limit ${FEW_CHATS_MAX + 1}
     )
   `
-  const statement = statementOf<{ chats: number; low: number; high: number }>(db, sql)
+  const statement = prepared<{ chats: number; low: number; high: number }>(db, sql)
   const found = statement.get(...tests.flatMap(({ values }) => values))
   return found === undefined || found.chats > FEW_CHATS_MAX ? null : found
 }
@@ -256,7 +257,7 @@ const IDS_BY_PREFIX = `
  */
 function wholeId(db: Mirror, prefix: string): string {
   if (prefix.length < PREFIX_MIN) return prefix
-  const ids = statementOf<string>(db, IDS_BY_PREFIX, 'values').all({ prefix })
+  const ids = prepared<string>(db, IDS_BY_PREFIX, 'values').all({ prefix })
   const [first = prefix, ...others] = ids
   if (first === prefix || others.length === 0) return first
   const listed = `${ids.slice(0, LISTED_MAX).join(', ')}${ids.length > LISTED_MAX ? ' and more' : ''}`
@@ -291,7 +292,7 @@ function belowRootCondition(db: Mirror, value: string): Condition {
  * contain its parts, as `edit` means `edit_file`. A star at the end allows any ending.
  */
 function findNames(db: Mirror, sql: string, values: readonly string[]): readonly string[] {
-  const names = statementOf<string>(db, sql, 'values').all()
+  const names = prepared<string>(db, sql, 'values').all()
   const found = values.flatMap((value) => {
     const isPrefix = value.endsWith('*')
     const exact = isPrefix ? [] : names.filter((name) => foldName(name) === foldName(value))

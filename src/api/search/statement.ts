@@ -2,12 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { expressionOf, type Condition, type Drive } from './condition.ts'
 
-/** The statement for this SQL. It returns rows as objects, as lists of their columns, or as their first column. */
-export function statementOf<Row>(db: Mirror, sql: string, form: 'rows' | 'lists' | 'values' = 'rows') {
-  const statement = prepared<Row>(db, sql)
-  if (form === 'rows') return statement
-  return form === 'lists' ? statement.raw() : statement.pluck()
-}
+export { prepared as statementOf } from '../../mirror/sql.ts'
 
 /** What a message must meet, or a chat and a message of it, and where such messages lie. */
 export interface Target extends Drive {
@@ -125,7 +120,7 @@ export function keysOf(
 ): readonly number[] {
   if (!target.isPossible) return []
   const { sql, values } = askMessages(target, { columns: 'message_terms.rowid', order, besides })
-  return statementOf<number>(db, sql, 'values').all(...values, rows)
+  return prepared<number>(db, sql, 'values').all(...values, rows)
 }
 
 /** For so few chats, the index is walked from the first to the last message of each one. */
@@ -154,7 +149,7 @@ export function chatsWithMatch(db: Mirror, target: Target, nums: readonly number
       where ${match === null ? '' : 'm.key in (select rowid from message_terms where message_terms match ?) and '}
         m.key between ? and ? and m.is_shadowed = 0${tests}
     `
-  return new Set(statementOf<number>(db, sql, 'values').all(...values))
+  return new Set(prepared<number>(db, sql, 'values').all(...values))
 }
 
 const CHATS_OF_KEYS = `
@@ -164,4 +159,4 @@ const CHATS_OF_KEYS = `
 
 /** The chats of some messages, without duplicates. @param most a negative number is no limit */
 export const chatsOfMessages = (db: Mirror, keys: readonly number[], most = -1): readonly number[] =>
-  keys.length === 0 ? [] : statementOf<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(keys), most)
+  keys.length === 0 ? [] : prepared<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(keys), most)
