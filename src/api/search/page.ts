@@ -221,7 +221,7 @@ function pageOfGroups(
   plan: Plan,
   options: PageOptions,
   scorer: Scorer | null,
-  { newest, alike, titles, isIndexed }: EveryHit,
+  { newest, counted, titles, isIndexed }: EveryHit,
 ): Page {
   const isBetter = scorer === null ? byTime(options) : byScore
   const groups = new Map<number, { best: Found; matchCount: number }>()
@@ -231,19 +231,19 @@ function pageOfGroups(
     if (isBetter(message, group.best) < 0) group.best = message
     groups.set(chat, group)
   }
-  for (const { chat, firstKey, lastKey, count } of alike) {
-    add(chat, { key: lastKey, score: 0 }, count)
-    add(chat, { key: firstKey, score: 0 }, 0)
+  // A title represents a chat without a matching message. Its first message is counted.
+  for (const hit of titles.hits) add(hit.num, foundTitle(hit, scorer), 0)
+  for (const { value, firstKey, lastKey, count } of counted.filter(({ facet }) => facet === 'chat')) {
+    add(Number(value), { key: lastKey, score: 0 }, count)
+    add(Number(value), { key: firstKey, score: 0 }, 0)
   }
   const ranked = scorer === null ? [] : rankMatches(db, plan, scorer).messages
-  // Older ranked messages are not among the alike ones.
+  // Older ranked messages are not among the counted ones.
   const edge = newest.isWhole ? 0 : (newest.keys.at(-1) ?? 0)
   const chats = chatsOf(db, ranked)
   for (const [at, message] of ranked.entries()) {
     add(chats[at] ?? 0, message, message.key < edge ? 1 : 0)
   }
-  // A title represents a chat without a matching message.
-  for (const hit of titles.hits) add(hit.num, foundTitle(hit, scorer), 1)
   const all = [...groups.values()].sort((a, b) => isBetter(a.best, b.best))
   const matchCountIsExact = newest.isWhole && isIndexed
   const found = all
@@ -261,47 +261,62 @@ const CHATS_OF_KEYS = `
 const chatsOf = (db: Mirror, messages: readonly Pick<RankedMessage, 'key'>[]): readonly number[] =>
   prepared<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(messages.map(({ key }) => key)))
 
-/** How many values of a facet are returned. */
-const VALUES_MAX = 100
-
-/** Messages of one chat that are alike in all that the wanted facets count. What none of them counts is null. */
-interface Alike {
-  readonly chat: number
+/** What is counted of some messages: by the values of facets, and by chat for groups. */
+interface Counted {
+  readonly facet: string
+  /** The number of a chat, or the value of a facet. */
+  readonly value: string
+  readonly label: string
   readonly count: number
   readonly firstKey: number
   readonly lastKey: number
-  readonly role: string | null
-  readonly model: string | null
-  /** The facts of a message as a JSON list. */
-  readonly marks: string | null
-  /** Id and name. */
-  readonly project: string | null
-  readonly projectName: string | null
-  /** With the user, because several users may have a machine of the same name. */
-  readonly machine: string
-  readonly machineName: string
 }
 
-/** Reads each message once, for groups and all facets. A message without a model has the model of its chat. */
-function alikeMessages(db: Mirror, keys: readonly number[], facets: readonly FacetName[]): readonly Alike[] {
-  const counted = (facet: FacetName, column: string): string => (facets.includes(facet) ? `m.${column}` : 'null')
-  const [role, model, marks] = [counted('role', 'role'), counted('model', 'model'), counted('tool', 'marks')]
+/** How many values of a facet are returned. */
+const VALUES_MAX = 100
+const MODEL = 'ifnull(a.model, c.model)'
+const TOOL = 'substr(mark.value, 6)'
+
+/** What is counted of messages that are alike, over `a` and their chat `c`, and what is joined for it. */
+const counters: Readonly<Record<string, readonly [value: string, label: string, joined: string]>> = {
+  chat: ['a.chat', `''`, ''],
+  project: ['p.id', 'p.name', 'join projects p on p.num = c.project'],
+  // With the user, because several users may have a machine of the same name.
+  machine: [
+    `ifnull(h.user || '/' || h.name, '${LOCAL}')`,
+    `ifnull(h.name, '${LOCAL}')`,
+    'left join machines h on h.id = c.machine',
+  ],
+  role: ['a.role', 'a.role', ''],
+  // A message without a model has the model of its chat.
+  model: [MODEL, MODEL, ''],
+  tool: [TOOL, TOOL, `join json_each(a.marks) mark on mark.value glob 'tool:*'`],
+}
+
+/** Reads each message once, for groups and all facets. The most frequent values are first. */
+function countValues(db: Mirror, keys: readonly number[], names: readonly string[]): readonly Counted[] {
+  const selects = names.flatMap((name) => {
+    const [value, label, joined] = counters[name] ?? []
+    if (value === undefined) return []
+    const columns = `'${name}' as facet, ${value} as value, ${label} as label, sum(a.count) as count`
+    return `select * from (
+      select ${columns}, min(a.firstKey) as firstKey, max(a.lastKey) as lastKey
+      from alike a cross join chats c on c.num = a.chat ${joined} where ${value} is not null
+      group by 2 order by 4 desc, 3 limit ${name === 'chat' ? -1 : VALUES_MAX}
+    )`
+  })
+  if (selects.length === 0) return []
+  const isMarked = names.includes('tool')
   const sql = `
-    select g.chat, g.count, g.firstKey, g.lastKey, g.role, g.marks, ifnull(g.model, c.model) as model,
-      p.id as project, p.name as projectName,
-      ifnull(h.user || '/' || h.name, '${LOCAL}') as machine, ifnull(h.name, '${LOCAL}') as machineName
-    from (
-      select m.chat, count(*) as count, min(m.key) as firstKey, max(m.key) as lastKey,
-        ${role} as role, ${model} as model, ${marks} as marks
-      from json_each(?) k
-      cross join messages m ${facets.includes('tool') ? '' : 'indexed by message_facts'} on m.key = k.value
-      group by m.chat, ${role}, ${model}, ${marks}
-    ) g
-    cross join chats c on c.num = g.chat
-    left join projects p on p.num = c.project
-    left join machines h on h.id = c.machine
+    with alike as materialized (
+      select m.chat, m.role, m.model, ${isMarked ? 'm.marks' : 'null'} as marks,
+        count(*) as count, min(m.key) as firstKey, max(m.key) as lastKey
+      from json_each(?) k cross join messages m ${isMarked ? '' : 'indexed by message_facts'} on m.key = k.value
+      group by 1, 2, 3, 4
+    )
+    ${selects.join(' union all ')}
   `
-  return prepared<Alike>(db, sql).all(JSON.stringify(keys))
+  return prepared<Counted>(db, sql).all(JSON.stringify(keys))
 }
 
 /** How many of the newest matching messages are grouped, and counted by facets. */
@@ -310,17 +325,19 @@ const EVERY_MAX = 20_000
 /** The hits that are grouped and counted by facets. */
 export interface EveryHit {
   readonly newest: Newest
-  /** The newest messages, with what groups and facets need of them. */
-  readonly alike: readonly Alike[]
   readonly titles: TitleHits
+  /** Of the newest messages and of those that represent a title. */
+  readonly counted: readonly Counted[]
   /** False while older messages wait to be indexed: then every count is a lower bound. */
   readonly isIndexed: boolean
 }
 
-export function findEveryHit(db: Mirror, plan: Plan, facets: readonly FacetName[]): EveryHit {
+/** @param names facets, and `chat` for groups */
+export function findEveryHit(db: Mirror, plan: Plan, names: readonly string[]): EveryHit {
   const newest = newestMessages(db, plan.messages, EVERY_MAX)
   const titles = titlesBeside(db, plan, newest, null)
-  return { newest, alike: alikeMessages(db, newest.keys, facets), titles, isIndexed: countWaiting(db) === 0 }
+  const counted = countValues(db, [...newest.keys, ...titles.hits.map(({ key }) => key)], names)
+  return { newest, titles, counted, isIndexed: countWaiting(db) === 0 }
 }
 
 /** The filters that choose a value of a facet, if they have another name. */
@@ -359,53 +376,18 @@ function countFacet(
   name: FacetName,
   trees: readonly QueryNode[],
   clock: SearchRequest['clock'],
-  { newest, alike, titles, isIndexed }: EveryHit,
+  { newest, titles, counted, isIndexed }: EveryHit,
 ): readonly FacetValue[] {
   if (name === 'part') return countParts(db, trees, clock, isIndexed)
-  const titled = titles.hits.map(({ key }) => key)
-  const values =
-    name === 'month'
-      ? countMonths([...titled, ...newest.keys], clock.timeZone)
-      : countValues([...alike, ...alikeMessages(db, titled, [name])], valuesIn[name])
   const countIsExact = isIndexed && newest.isWhole && titles.isWhole
-  return values.slice(0, VALUES_MAX).map((value) => ({ ...value, countIsExact }))
-}
-
-/** The value of a facet and its label, if that is another text. */
-type Labelled = readonly [value: string | null, label?: string | null]
-
-/** The values that each facet counts for a message. */
-const valuesIn: Readonly<Record<Exclude<FacetName, 'part' | 'month'>, (alike: Alike) => readonly Labelled[]>> = {
-  project: ({ project, projectName }) => [[project, projectName]],
-  machine: ({ machine, machineName }) => [[machine, machineName]],
-  role: ({ role }) => [[role]],
-  model: ({ model }) => [[model]],
-  tool: ({ marks }) => {
-    const facts = JSON.parse(marks ?? '[]') as readonly string[]
-    return facts.flatMap((fact) => (fact.startsWith('tool:') ? [[fact.slice(5)]] : []))
-  },
-}
-
-type CountedValue = Omit<FacetValue, 'countIsExact'>
-
-/** The most frequent values first. Others by their bytes, as SQLite sorts. */
-function countValues(alike: readonly Alike[], of: (alike: Alike) => readonly Labelled[]): readonly CountedValue[] {
-  const counted = new Map<string, { value: string; label: string; count: number }>()
-  for (const each of alike) {
-    for (const [value, label] of of(each)) {
-      if (value === null) continue
-      const known = counted.get(value) ?? { value, label: label ?? value, count: 0 }
-      known.count += each.count
-      counted.set(value, known)
-    }
-  }
-  return [...counted.values()].sort(
-    (a, b) => b.count - a.count || Buffer.compare(Buffer.from(a.label), Buffer.from(b.label)),
-  )
+  const ofName = counted.filter(({ facet }) => facet === name)
+  const keys = [...newest.keys, ...titles.hits.map(({ key }) => key)]
+  const values = name === 'month' ? countMonths(keys, clock.timeZone) : ofName
+  return values.map(({ value, label, count }) => ({ value, label, count, countIsExact }))
 }
 
 /** The newest month first. Keys are in the order of time, and those without a time are the least. */
-function countMonths(keys: readonly number[], timeZone: string): readonly CountedValue[] {
+function countMonths(keys: readonly number[], timeZone: string): readonly Omit<FacetValue, 'countIsExact'>[] {
   const months: { value: string; label: string; count: number }[] = []
   let startMs = Infinity
   for (const key of keys.toSorted((a, b) => b - a)) {
@@ -419,7 +401,7 @@ function countMonths(keys: readonly number[], timeZone: string): readonly Counte
     const last = months.at(-1)
     if (last !== undefined) last.count += 1
   }
-  return months
+  return months.slice(0, VALUES_MAX)
 }
 
 /** Counts with one search per part: a message counts if the whole query matches in that kind of part. */

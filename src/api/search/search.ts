@@ -100,8 +100,8 @@ function answerTree(db: Mirror, given: QueryNode | null, request: SearchRequest)
   const tree: QueryNode | null = asksNothing(given, request) ? { kind: 'or', nodes: [] } : given
   const trees = [...filterNodes(request.filters), ...(tree === null ? [] : [tree])]
   const plan = planQuery(db, trees, request.clock)
-  const isEvery = request.group === 'chat' || request.facets.length > 0
-  const every = isEvery ? findEveryHit(db, plan, request.facets) : null
+  const counted = [...(request.group === 'chat' ? ['chat'] : []), ...request.facets]
+  const every = counted.length > 0 ? findEveryHit(db, plan, counted) : null
   const isRanked = request.sort === 'relevance' && plan.words.length > 0
   const scorer = isRanked ? createScorer(askWords(plan.words), request.clock.nowMs) : null
   const { found, total, isExact, newest, titles } = findPage(db, plan, request, scorer, every)
