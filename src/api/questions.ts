@@ -4,7 +4,7 @@ import type { SuggestRequest } from './search/suggest.ts'
 /** The slow requests, which a separate process answers. It loads the code of the questions that it gets. */
 const answerers = {
   search: async () => (await import('./search/search.ts')).searchBody,
-  find: async () => (await import('./search/find-in-chat.ts')).findInChat,
+  find: async () => (await import('./search/find-all.ts')).findInChat,
   suggest: async () => {
     const { suggest } = await import('./search/suggest.ts')
     return (db: Mirror, request: SuggestRequest): string => JSON.stringify(suggest(db, request))

@@ -2,18 +2,36 @@ import type Database from 'better-sqlite3'
 import type { Mirror } from './open.ts'
 
 const statements = new WeakMap<Mirror, Map<string, Database.Statement>>()
+/** How many statements of a connection are kept. At this number all are dropped: the SQL of a search depends on its query. */
+const KEPT_MAX = 300
+
+/** Rows as objects, as lists of their columns, or as their first column. */
+type Form = 'rows' | 'lists' | 'values'
 
 /**
  * The prepared statement for this SQL on this connection. It is compiled once and then reused. Two files may ask the same
  * question, one for rows and one for values, so each form of answer is a statement of its own.
  */
-export function prepared<Row = unknown>(db: Mirror, sql: string): Database.Statement<unknown[], Row> {
+export function prepared<Row = unknown>(
+  db: Mirror,
+  sql: string,
+  form: Form = 'rows',
+): Database.Statement<unknown[], Row> {
+  const name = `${form} ${sql}`
   let ofConnection = statements.get(db)
-  if (ofConnection === undefined) statements.set(db, (ofConnection = new Map()))
-  let statement = ofConnection.get(sql)
-  if (statement === undefined) ofConnection.set(sql, (statement = withForms(db, sql)))
+  if (ofConnection === undefined || ofConnection.size >= KEPT_MAX) statements.set(db, (ofConnection = new Map()))
+  let statement = ofConnection.get(name)
+  if (statement === undefined) ofConnection.set(name, (statement = prepare(db, sql, form)))
   return statement as Database.Statement<unknown[], Row>
 }
+
+const prepare = (db: Mirror, sql: string, form: Form): Database.Statement =>
+  form === 'rows'
+    ? withForms(db, sql)
+    : db
+        .prepare(sql)
+        .pluck(form === 'values')
+        .raw(form === 'lists')
 
 function withForms(db: Mirror, sql: string): Database.Statement {
   let plucked: Database.Statement | null = null

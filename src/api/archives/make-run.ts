@@ -4,7 +4,7 @@ import { SCHEMA_VERSION } from '../../mirror/schema.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Progress } from '../../model/progress.ts'
 import { listArchivable, packChat, readIdentity } from '../queries/archived-chat.ts'
-import { chatsOfScope } from '../search/chats-of-scope.ts'
+import { chatsOfScope } from '../search/find-all.ts'
 import {
   listRunNames,
   readManifest,

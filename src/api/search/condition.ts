@@ -1,6 +1,6 @@
 import type { TermPhrase, WantedPhrase } from '../../text/passages/matcher.ts'
 import type { ColumnName } from '../../text/terms/columns.ts'
-import { kindOf, LOWER, isUnspacedSign, tokenize, type Term } from '../../text/terms/terms.ts'
+import { kindOf, LOWER, isUnspacedSign, TERM_LENGTH_MAX, tokenize, type Term } from '../../text/terms/terms.ts'
 
 /** Words, marks or paths that a row of the index must have. */
 export interface Words {
@@ -19,52 +19,39 @@ export interface Words {
 export type Test =
   /** `chats` is over `c`, a chat; `messages` is over `m`, a message. */
   | { readonly kind: 'chats' | 'messages'; readonly sql: string; readonly values: readonly string[] }
-  | { readonly kind: 'keys'; readonly low: bigint; readonly high: bigint }
+  | { readonly kind: 'keys'; readonly low: number; readonly high: number }
 
-/** A query after looking up its words and fields. Only tests, and what has nothing but words, are negated. */
+/**
+ * A query after looking up its words and fields. Only tests, and what has nothing but words, are negated. An `and` of
+ * nothing always holds, and an `or` of nothing never.
+ */
 export type Condition =
-  | { readonly kind: 'always' | 'never' }
   | Words
   | Test
   | { readonly kind: 'not'; readonly of: Condition }
   | { readonly kind: 'and' | 'or'; readonly all: readonly Condition[] }
 
-export const never: Condition = { kind: 'never' }
+export const never: Condition = { kind: 'or', all: [] }
 
 export const allHold = (conditions: readonly Condition[]): Condition => joined('and', conditions)
 export const anyHolds = (conditions: readonly Condition[]): Condition => joined('or', conditions)
 
 function joined(kind: 'and' | 'or', conditions: readonly Condition[]): Condition {
-  const [deciding, neutral] = kind === 'and' ? (['never', 'always'] as const) : (['always', 'never'] as const)
-  const all = conditions
-    .flatMap((each) => (each.kind === kind ? each.all : [each]))
-    .filter((each) => each.kind !== neutral)
-  if (all.some((each) => each.kind === deciding)) return { kind: deciding }
-  const [first, second] = all
-  if (first === undefined) return { kind: neutral }
-  return second === undefined ? first : { kind, all }
+  const all = conditions.flatMap((each) => (each.kind === kind ? each.all : [each]))
+  // One of the other kind that has nothing decides.
+  const deciding = all.find((each) => 'all' in each && each.all.length === 0)
+  const [first = never] = all
+  return deciding ?? (all.length === 1 ? first : { kind, all })
 }
 
 export function doesNotHold(condition: Condition): Condition {
-  if (isOfWords(condition)) return { kind: 'not', of: condition }
-  switch (condition.kind) {
-    case 'always':
-      return never
-    case 'never':
-      return { kind: 'always' }
-    case 'not':
-      return condition.of
-    case 'and':
-    case 'or':
-      return joined(condition.kind === 'and' ? 'or' : 'and', condition.all.map(doesNotHold))
-    default:
-      return { kind: 'not', of: condition }
-  }
+  if (condition.kind === 'not') return condition.of
+  if (!('all' in condition) || isOfWords(condition)) return { kind: 'not', of: condition }
+  return joined(condition.kind === 'and' ? 'or' : 'and', condition.all.map(doesNotHold))
 }
 
 const isOfWords = (condition: Condition): boolean =>
-  condition.kind === 'words' ||
-  ((condition.kind === 'and' || condition.kind === 'or') && condition.all.every(isOfWords))
+  'all' in condition ? condition.all.length > 0 && condition.all.every(isOfWords) : condition.kind === 'words'
 
 /** What holds because of a word: a title is only found by its words, not by the fields of its messages. */
 export function heldByWords(condition: Condition): Condition {
@@ -79,66 +66,60 @@ export function heldByWords(condition: Condition): Condition {
 export const partsOf = (condition: Condition): readonly Condition[] =>
   condition.kind === 'and' ? condition.all : [condition]
 
-/** The condition as an FTS5 expression with quoted terms. Null if the index alone cannot answer it. */
-export function expressionOf(condition: Condition): string | null {
-  if (condition.kind === 'words') return phrasesExpression(condition, condition.phrases)
-  if (condition.kind !== 'and' && condition.kind !== 'or') return null
-  const { wanted, unwanted, others } = sorted(condition.all)
-  if (wanted.length === 0 || others.length > 0) return null
-  if (condition.kind === 'and') return unwanted.length === 0 ? all(wanted) : `(${all(wanted)} NOT ${any(unwanted)})`
-  return unwanted.length === 0 ? any(wanted) : null
-}
-
-/** What of some conditions the index can answer, as expressions. */
-function sorted(conditions: readonly Condition[]) {
-  const wanted: string[] = []
-  const unwanted: string[] = []
-  const others: Condition[] = []
-  for (const each of conditions) {
-    const expression = expressionOf(each)
-    const excluded = each.kind === 'not' ? expressionOf(each.of) : null
-    if (expression !== null) wanted.push(expression)
-    else if (excluded !== null) unwanted.push(excluded)
-    else others.push(each)
-  }
-  return { wanted, unwanted, others }
-}
-
 /** How the index is walked for a condition. */
 export interface Drive {
-  /** An FTS5 expression that every row has. Null if there may be rows without any of the words. */
+  /** An FTS5 expression with quoted terms, which every row has. Null if there may be rows without any of the words. */
   readonly match: string | null
   /** What else must hold. */
   readonly rest: readonly Condition[]
 }
 
+/** The condition as an FTS5 expression. Null if the index alone cannot answer it. */
+export function expressionOf(condition: Condition): string | null {
+  const { match, rest } = withinIndex(condition)
+  return rest.length === 0 ? match : null
+}
+
 export function driveOf(condition: Condition): Drive {
-  const { wanted, unwanted, others } = sorted(partsOf(condition))
-  const needed = [...wanted, ...others.flatMap((each) => neededBy(each) ?? [])]
-  if (needed.length === 0) return { match: null, rest: partsOf(condition) }
+  const { wanted, unwanted, rest } = sorted(partsOf(condition))
+  if (wanted.length === 0) return { match: null, rest: partsOf(condition) }
   // A word that was typed twice is searched for once: bm25 would count it twice.
-  const match = [...new Set(needed)].join(' AND ')
-  return { match: unwanted.length === 0 ? match : `(${match}) NOT (${unwanted.join(' OR ')})`, rest: others }
+  const match = [...new Set(wanted)].join(' AND ')
+  return { match: unwanted.length === 0 ? match : `(${match}) NOT (${unwanted.join(' OR ')})`, rest }
 }
 
-/** An expression that a row must have to meet the condition; null if there is none. */
-function neededBy(condition: Condition): string | null {
-  const own = expressionOf(condition)
-  if (own !== null || (condition.kind !== 'and' && condition.kind !== 'or')) return own
-  const needed = condition.all.flatMap((each) => neededBy(each) ?? [])
-  if (condition.kind === 'and') return needed.length === 0 ? null : all(needed)
-  return needed.length < condition.all.length ? null : any(needed)
+/** The same for a part of an expression. */
+function withinIndex(condition: Condition): Drive {
+  if (condition.kind === 'words') return { match: phrasesExpression(condition, condition.phrases), rest: [] }
+  if (!('all' in condition)) return { match: null, rest: [condition] }
+  const { wanted, unwanted, rest } = sorted(condition.all)
+  if (wanted.length === 0 || (condition.kind === 'or' && wanted.length < condition.all.length)) {
+    return { match: null, rest: [condition] }
+  }
+  const match = group(wanted, condition.kind)
+  return { match: unwanted.length === 0 ? match : `(${match} NOT ${group(unwanted, 'or')})`, rest }
 }
 
-const all = (expressions: readonly string[]): string => group(expressions, ' AND ')
-const any = (expressions: readonly string[]): string => group(expressions, ' OR ')
+/** What of some conditions the index can answer, as expressions, and what must be tested. */
+function sorted(conditions: readonly Condition[]) {
+  const [wanted, unwanted, rest]: [string[], string[], Condition[]] = [[], [], []]
+  for (const each of conditions) {
+    const { match, rest: others } = withinIndex(each)
+    const excluded = each.kind === 'not' ? expressionOf(each.of) : null
+    if (match !== null) wanted.push(match)
+    if (excluded !== null) unwanted.push(excluded)
+    else if (others.length > 0) rest.push(each)
+  }
+  return { wanted, unwanted, rest }
+}
 
-const group = (expressions: readonly string[], operator: string): string =>
-  expressions.length === 1 ? (expressions[0] ?? '') : `(${expressions.join(operator)})`
+const group = (expressions: readonly string[], operator: 'and' | 'or'): string =>
+  expressions.length === 1 ? (expressions[0] ?? '') : `(${expressions.join(` ${operator.toUpperCase()} `)})`
 
 export function phrasesExpression({ columns }: Pick<Words, 'columns'>, phrases: readonly TermPhrase[]): string {
-  const expression = any(
+  const expression = group(
     phrases.map(({ terms, isPrefix }) => `"${terms.join(' ').replaceAll('"', '""')}"${isPrefix ? ' *' : ''}`),
+    'or',
   )
   if (columns === null) return expression
   return `{${columns.join(' ')}} : ${phrases.length > 1 ? expression : `(${expression})`}`
@@ -147,14 +128,14 @@ export function phrasesExpression({ columns }: Pick<Words, 'columns'>, phrases: 
 /** The words that must be found, in the order of the query. They rank a message. */
 export function wantedWords(condition: Condition): readonly Words[] {
   if (condition.kind === 'words') return condition.isWord ? [condition] : []
-  return condition.kind === 'and' || condition.kind === 'or' ? condition.all.flatMap(wantedWords) : []
+  return 'all' in condition ? condition.all.flatMap(wantedWords) : []
 }
 
 /** Whether a phrase of the condition, wanted or not, is the beginning of a word: the index then merges many lists. */
 export function hasPrefix(condition: Condition): boolean {
   if (condition.kind === 'words') return condition.phrases.some(({ isPrefix }) => isPrefix)
   if (condition.kind === 'not') return hasPrefix(condition.of)
-  return (condition.kind === 'and' || condition.kind === 'or') && condition.all.some(hasPrefix)
+  return 'all' in condition && condition.all.some(hasPrefix)
 }
 
 /** The spellings of a word to mark in a snippet. */
@@ -183,7 +164,7 @@ export function closeExpressions(condition: Condition): { readonly pairs: string
   const pairs = rows.flatMap((row) => row.slice(1).flatMap((word, at) => sideBySide([row[at] ?? word, word]) ?? []))
   const longest = rows.reduce((most, row) => (row.length > most.length ? row : most), [])
   return {
-    pairs: pairs.length === 0 ? null : any([...new Set(pairs)]),
+    pairs: pairs.length === 0 ? null : group([...new Set(pairs)], 'or'),
     row: longest.length < 3 ? null : sideBySide(longest),
   }
 }
@@ -238,7 +219,13 @@ function otherPartings(text: string, found: readonly Term[]): readonly (readonly
   const joints = found.flatMap((term, index) => (isJoint(text, found[index - 1], term) ? [index] : []))
   if (joints.length === 0) return []
   const singles = joints.length > 1 && joints.length <= SINGLE_JOINTS_MAX ? joints.map((joint) => [joint]) : []
-  return [joints, ...singles].map((closed) => tokenize(joinAt(text, found, joints, closed)).map((term) => term.term))
+  return [joints, ...singles].map((closed) => {
+    const parts: string[] = []
+    for (const [index, { term }] of found.entries()) {
+      parts.push(closed.includes(index) ? `${parts.pop() ?? ''}${term}`.slice(0, TERM_LENGTH_MAX) : term)
+    }
+    return parts
+  })
 }
 
 /** Whether others may write these two parts of a name as one: at a capital, or at `_` or `-` between letters. */
@@ -246,14 +233,4 @@ function isJoint(text: string, left: Term | undefined, right: Term): boolean {
   if (left === undefined || !/^[_-]?$/.test(text.slice(left.end, right.start))) return false
   const letters = [Array.from(left.term).at(-1), Array.from(right.term).at(0)]
   return letters.every((letter = '') => kindOf(letter.codePointAt(0) ?? 0) === LOWER)
-}
-
-/** In lower case, so that capitals do not split it. Only the joints change. */
-function joinAt(text: string, found: readonly Term[], joints: readonly number[], closed: readonly number[]): string {
-  return found
-    .map(({ start, end }, index) => {
-      const gap = joints.includes(index) ? ' ' : text.slice(found[index - 1]?.end ?? 0, start)
-      return `${closed.includes(index) ? '' : gap}${text.slice(start, end).toLowerCase()}`
-    })
-    .join('')
 }

@@ -1,27 +1,33 @@
+import { countWaiting } from '../../mirror/index/index-file.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import type { Alike, EveryHit } from './facets.ts'
-import type { Plan } from './plan.ts'
-import { rankMatches, type RankedMessage, type Scorer } from './rank.ts'
-import type { SearchRequest } from './query.ts'
-import { COUNTED_MAX, keysOf, newestMessages, statementOf, type Newest, type TimeOrder } from './statement.ts'
-import { titlesBeside, type Title, type TitleHits } from './titles.ts'
-import { Masking } from '../export/redact/masking.ts'
+import { prepared } from '../../mirror/sql.ts'
+import { SLOTS_PER_MS } from '../../mirror/write/messages.ts'
+import { parseParts } from '../../mirror/write/pack-message.ts'
 import type { ChatId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
-import { columnNames, searchablePieces, searchableText, type ColumnName } from '../../text/terms/columns.ts'
 import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 import { makeSnippet } from '../../text/passages/snippet.ts'
+import { columnNames, searchablePieces, searchableText, type ColumnName } from '../../text/terms/columns.ts'
+import type { FacetValue, SearchHit } from '../answers/search.ts'
+import { Masking } from '../export/redact/masking.ts'
+import { monthOf } from '../periods.ts'
 import { answerRow, MACHINE_REF, PROJECT_REF, type Row } from '../queries/answer-row.ts'
-import type { SearchHit } from '../answers/search.ts'
-import { parseParts } from '../../mirror/write/pack-message.ts'
+import { LOCAL } from '../queries/machines.ts'
+import { FIRST_DATED_KEY, planQuery, type Plan } from './plan.ts'
+import { filterNodes, partNames, type FacetName, type QueryNode, type SearchRequest } from './query.ts'
+import { rankMatches, type RankedMessage, type Scorer } from './rank.ts'
+import { COUNTED_MAX, keysOf, newestMessages, type Newest, type TimeOrder } from './statement.ts'
+import { countHits, titlesBeside, TITLES_MAX, type Title, type TitleHits } from './titles.ts'
 
 /** One hit: a message, with the chat's title if the title is what matched. */
 export interface Found {
   readonly key: number
   readonly score: number
-  readonly titled: { readonly title: string; readonly summary: string | null } | null
+  readonly titled?: { readonly title: string; readonly summary: string | null } | null
   /** The parts of the message, if they were read before. */
   readonly parts?: readonly Part[] | undefined
+  /** Of a chat's best message: how many of its messages match. */
+  readonly counts?: Required<Pick<SearchHit, 'matchCount' | 'matchCountIsExact'>>
 }
 
 type HitRow = Row & { readonly chatId: ChatId; readonly title: string; readonly parts: string | null }
@@ -37,49 +43,44 @@ const SELECT_HIT = `
   where m.key = @key
 `
 
-type Shape = Pick<SearchRequest, 'isRedacted'>
-
 /** Makes the hits of one page. Texts of messages are read only here. */
 export function makeHits(
   db: Mirror,
   found: readonly Found[],
   matcher: TermMatcher,
-  { isRedacted = false }: Shape,
+  { isRedacted = false }: Pick<SearchRequest, 'isRedacted'>,
 ): readonly SearchHit[] {
   // A message is masked whole, by its keys too. Half of a key in a passage would not be known as one.
   const toShow = <Value>(value: Value): Value => (isRedacted ? new Masking().mask(value) : value)
-  const statement = statementOf<HitRow>(db, SELECT_HIT)
-  return found.flatMap((each) => {
-    const row = statement.get({ key: BigInt(each.key) })
-    return row === undefined ? [] : [makeHit(row, each, matcher, toShow)]
+  const statement = prepared<HitRow>(db, SELECT_HIT)
+  return found.flatMap(({ key, score, titled = null, parts, counts }) => {
+    const row = statement.get({ key: BigInt(key) })
+    if (row === undefined) return []
+    const { title, project = null, machine = null, parts: json, ...message } = row
+    const refs = answerRow<Pick<SearchHit, 'project'> & Pick<SearchHit['chat'], 'machine'>>({ project, machine }, [
+      'project',
+      'machine',
+    ])
+    const shown =
+      titled === null
+        ? showPart(toShow(parts ?? (json === null ? [] : parseParts(json))), matcher)
+        : showTitle(toShow(titled), matcher)
+    return {
+      message: answerRow(message),
+      ...shown,
+      chat: { id: row.chatId, title: toShow(title), machine: refs.machine },
+      project: refs.project === null ? null : { ...refs.project, name: toShow(refs.project.name) },
+      // Significant digits, not decimals: a word that is in most messages has a weight of about a millionth.
+      score: Number(score.toPrecision(6)),
+      ...counts,
+    }
   })
-}
-
-type ToShow = <Value>(value: Value) => Value
-
-function makeHit(row: HitRow, found: Found, matcher: TermMatcher, toShow: ToShow): SearchHit {
-  const { title, project, machine, parts, ...message } = row
-  const { machine: ofMachine, project: ofProject } = answerRow<
-    Pick<SearchHit, 'project'> & Pick<SearchHit['chat'], 'machine'>
-  >({ project: project ?? null, machine: machine ?? null }, ['project', 'machine'])
-  const shown =
-    found.titled === null
-      ? showPart(toShow(found.parts ?? (parts === null ? [] : parseParts(parts))), matcher)
-      : showTitle(toShow(found.titled), matcher)
-  return {
-    message: answerRow(message),
-    ...shown,
-    chat: { id: row.chatId, title: toShow(title), machine: ofMachine },
-    project: ofProject === null ? null : { ...ofProject, name: toShow(ofProject.name) },
-    // Significant digits, not decimals: a word that is in most messages has a weight of about a millionth.
-    score: Number(found.score.toPrecision(6)),
-  }
 }
 
 type Shown = Pick<SearchHit, 'part' | 'toolName' | 'snippet'>
 
-function showTitle(titled: { readonly title: string; readonly summary: string | null }, matcher: TermMatcher): Shown {
-  const texts = [titled.title, titled.summary ?? ''].map((text) => ({ text, found: matcher.find(text) }))
+function showTitle({ title, summary }: NonNullable<Found['titled']>, matcher: TermMatcher): Shown {
+  const texts = [title, summary ?? ''].map((text) => ({ text, found: matcher.find(text) }))
   const [best] = texts.toSorted((a, b) => wordsOf(b.found).size - wordsOf(a.found).size)
   return { part: 'title', toolName: null, snippet: makeSnippet(best?.text ?? '', best?.found ?? []) }
 }
@@ -118,21 +119,19 @@ export interface Page {
   readonly titles: number
 }
 
-type PageOptions = Pick<SearchRequest, 'sort' | 'limit' | 'offset'>
+type PageOptions = Pick<SearchRequest, 'sort' | 'group' | 'limit' | 'offset'>
 
-/** @param scorer null if the order is by time */
-export function findPage(db: Mirror, plan: Plan, options: PageOptions, scorer: Scorer | null): Page {
-  return scorer === null
-    ? pageByTime(db, plan, options, options.sort === 'oldest' ? 'oldest' : 'newest')
-    : pageByRank(db, plan, options, scorer)
+/** @param scorer null if the order is by time @param every null if nothing is grouped or counted */
+export function findPage(
+  db: Mirror,
+  plan: Plan,
+  options: PageOptions,
+  scorer: Scorer | null,
+  every: EveryHit | null,
+): Page {
+  if (options.group === 'chat' && every !== null) return pageOfGroups(db, plan, options, scorer, every)
+  return scorer === null ? pageByTime(db, plan, options) : pageByRank(db, plan, options, scorer)
 }
-
-const foundMessage = ({ key, score = 0, parts }: Partial<RankedMessage> & { readonly key: number }): Found => ({
-  key,
-  score,
-  titled: null,
-  parts,
-})
 
 const foundTitle = ({ key, title, summary }: Title, scorer: Scorer | null): Found => ({
   key,
@@ -140,19 +139,17 @@ const foundTitle = ({ key, title, summary }: Title, scorer: Scorer | null): Foun
   titled: { title, summary },
 })
 
-function pageByTime(db: Mirror, plan: Plan, options: PageOptions, order: TimeOrder): Page {
+function pageByTime(db: Mirror, plan: Plan, options: PageOptions): Page {
   const end = options.offset + options.limit
-  const isDown = order === 'newest'
+  const isDown = options.sort !== 'oldest'
+  const order: TimeOrder = isDown ? 'newest' : 'oldest'
   const newest = newestMessages(db, plan.messages, Math.max(COUNTED_MAX, isDown ? end : 0))
   const oldest = newest.isWhole ? newest.keys.toReversed() : keysOf(db, plan.messages, end, { order })
   const keys = isDown ? newest.keys : oldest
   const titles = titlesBeside(db, plan, newest, { by: order, edge: keys[end - 1] ?? (isDown ? 0 : Infinity) })
-  const listed = [
-    ...keys.slice(0, end).map((key) => foundMessage({ key })),
-    ...titles.hits.map((hit) => foundTitle(hit, null)),
-  ]
-  const sorted = listed.sort((a, b) => (isDown ? b.key - a.key : a.key - b.key))
-  return pageOf(sorted, titles, options, newest)
+  const messages = keys.slice(0, end).map((key) => ({ key, score: 0 }))
+  const listed = [...messages, ...titles.hits.map((hit) => foundTitle(hit, null))]
+  return pageOf(listed.sort(byTime(options)), titles, options, newest)
 }
 
 function pageByRank(db: Mirror, plan: Plan, options: PageOptions, scorer: Scorer): Page {
@@ -160,11 +157,11 @@ function pageByRank(db: Mirror, plan: Plan, options: PageOptions, scorer: Scorer
   const { messages, newest: keys, isWhole } = rankMatches(db, plan, scorer)
   const scoreOf = ({ title, summary }: Title): number => scorer.scoreTitle(Infinity, title, summary)
   const titles = titlesBeside(db, plan, { keys, isWhole }, { by: 'score', scoreOf })
-  const best = [...messages.map(foundMessage), ...titles.hits.map((hit) => foundTitle(hit, scorer))].sort(byScore)
+  const best = [...messages, ...titles.hits.map((hit) => foundTitle(hit, scorer))].sort(byScore)
   // Only the newest matches are ranked. The others follow by time.
   const ranked = new Set(messages.map(({ key }) => key))
   const older = best.length < end && !isWhole ? keysOf(db, plan.messages, end + ranked.size) : []
-  const rest = older.filter((key) => !ranked.has(key)).map((key) => foundMessage({ key }))
+  const rest = older.filter((key) => !ranked.has(key)).map((key) => ({ key, score: 0 }))
   return pageOf([...spread(db, best), ...rest], titles, options, { keys, isWhole })
 }
 
@@ -193,7 +190,13 @@ function spread(db: Mirror, found: readonly Found[]): readonly Found[] {
   })
 }
 
-const byScore = (a: Found, b: Found): number => b.score - a.score || b.key - a.key
+type Better = (a: Found, b: Found) => number
+
+const byScore: Better = (a, b) => b.score - a.score || b.key - a.key
+const byTime =
+  ({ sort }: PageOptions): Better =>
+  (a, b) =>
+    sort === 'oldest' ? a.key - b.key : b.key - a.key
 
 function pageOf(
   listed: readonly Found[],
@@ -212,67 +215,42 @@ function pageOf(
   }
 }
 
-/** A chat's best message, and how many of its messages match. A title counts as one. */
-interface Group {
-  best: Found
-  matchCount: number
-}
-
-export interface Groups {
-  readonly page: readonly (Group & { readonly matchCountIsExact: boolean })[]
-  /** How many chats. */
-  readonly total: number
-  readonly isExact: boolean
-}
-
-/** One item per chat, in the order of their best messages. @param scorer null if the order is by time */
-export function findGroups(
+/** One item per chat, in the order of their best messages. */
+function pageOfGroups(
   db: Mirror,
   plan: Plan,
-  { sort, offset, limit }: PageOptions,
+  options: PageOptions,
   scorer: Scorer | null,
-  { newest, alike, titles, isIndexed }: EveryHit,
-): Groups {
-  const ranked = scorer === null ? [] : rankMatches(db, plan, scorer).messages
-  const byTime = (a: Found, b: Found): number => (sort === 'oldest' ? a.key - b.key : b.key - a.key)
-  const isBetter = scorer === null ? byTime : byScore
-  const groups = groupByChat(db, alike, ranked, newest.isWhole ? 0 : (newest.keys.at(-1) ?? 0), isBetter)
-  // A title represents a chat without a matching message.
-  const all = [...groups, ...titles.hits.map((hit) => ({ best: foundTitle(hit, scorer), matchCount: 1 }))]
-  const page = all.sort((a, b) => isBetter(a.best, b.best)).slice(offset, offset + limit)
-  return {
-    page: page.map((group) => ({ ...group, matchCountIsExact: newest.isWhole && isIndexed })),
-    total: all.length,
-    isExact: newest.isWhole && titles.isWhole,
-  }
-}
-
-/** @param edge older ranked messages are not among the alike ones */
-function groupByChat(
-  db: Mirror,
-  alike: readonly Alike[],
-  ranked: readonly RankedMessage[],
-  edge: number,
-  isBetter: (a: Found, b: Found) => number,
-): readonly Group[] {
-  const groups = new Map<number, Group>()
+  { newest, counted, titles, isIndexed }: EveryHit,
+): Page {
+  const isBetter = scorer === null ? byTime(options) : byScore
+  const groups = new Map<number, { best: Found; matchCount: number }>()
   const add = (chat: number, message: Found, count: number): void => {
-    const group = groups.get(chat)
-    if (group === undefined) groups.set(chat, { best: message, matchCount: count })
-    else {
-      group.matchCount += count
-      if (isBetter(message, group.best) < 0) group.best = message
-    }
+    const group = groups.get(chat) ?? { best: message, matchCount: 0 }
+    group.matchCount += count
+    if (isBetter(message, group.best) < 0) group.best = message
+    groups.set(chat, group)
   }
-  for (const { chat, firstKey, lastKey, count } of alike) {
-    add(chat, foundMessage({ key: lastKey }), count)
-    add(chat, foundMessage({ key: firstKey }), 0)
+  // A title represents a chat without a matching message. Its first message is counted.
+  for (const hit of titles.hits) add(hit.num, foundTitle(hit, scorer), 0)
+  for (const { value, firstKey, lastKey, count } of counted.filter(({ facet }) => facet === 'chat')) {
+    add(Number(value), { key: lastKey, score: 0 }, count)
+    add(Number(value), { key: firstKey, score: 0 }, 0)
   }
+  const ranked = scorer === null ? [] : rankMatches(db, plan, scorer).messages
+  // Older ranked messages are not among the counted ones.
+  const edge = newest.isWhole ? 0 : (newest.keys.at(-1) ?? 0)
   const chats = chatsOf(db, ranked)
-  for (const [index, message] of ranked.entries()) {
-    add(chats[index] ?? 0, foundMessage(message), message.key < edge ? 1 : 0)
+  for (const [at, message] of ranked.entries()) {
+    add(chats[at] ?? 0, message, message.key < edge ? 1 : 0)
   }
-  return [...groups.values()]
+  const all = [...groups.values()].sort((a, b) => isBetter(a.best, b.best))
+  const matchCountIsExact = newest.isWhole && isIndexed
+  const found = all
+    .slice(options.offset, options.offset + options.limit)
+    .map(({ best, matchCount }) => ({ ...best, counts: { matchCount, matchCountIsExact } }))
+  const isExact = newest.isWhole && titles.isWhole
+  return { found, total: groups.size, isExact, newest: newest.keys, titles: titles.hits.length }
 }
 
 // A left join walks the keys in their order.
@@ -281,4 +259,162 @@ const CHATS_OF_KEYS = `
 `
 
 const chatsOf = (db: Mirror, messages: readonly Pick<RankedMessage, 'key'>[]): readonly number[] =>
-  statementOf<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(messages.map(({ key }) => key)))
+  prepared<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(messages.map(({ key }) => key)))
+
+/** What is counted of some messages: by the values of facets, and by chat for groups. */
+interface Counted {
+  readonly facet: string
+  /** The number of a chat, or the value of a facet. */
+  readonly value: string
+  readonly label: string
+  readonly count: number
+  readonly firstKey: number
+  readonly lastKey: number
+}
+
+/** How many values of a facet are returned. */
+const VALUES_MAX = 100
+const MODEL = 'ifnull(a.model, c.model)'
+const TOOL = 'substr(mark.value, 6)'
+
+/** What is counted of messages that are alike, over `a` and their chat `c`, and what is joined for it. */
+const counters: Readonly<Record<string, readonly [value: string, label: string, joined: string]>> = {
+  chat: ['a.chat', `''`, ''],
+  project: ['p.id', 'p.name', 'join projects p on p.num = c.project'],
+  // With the user, because several users may have a machine of the same name.
+  machine: [
+    `ifnull(h.user || '/' || h.name, '${LOCAL}')`,
+    `ifnull(h.name, '${LOCAL}')`,
+    'left join machines h on h.id = c.machine',
+  ],
+  role: ['a.role', 'a.role', ''],
+  // A message without a model has the model of its chat.
+  model: [MODEL, MODEL, ''],
+  tool: [TOOL, TOOL, `join json_each(a.marks) mark on mark.value glob 'tool:*'`],
+}
+
+/** Reads each message once, for groups and all facets. The most frequent values are first. */
+function countValues(db: Mirror, keys: readonly number[], names: readonly string[]): readonly Counted[] {
+  const selects = names.flatMap((name) => {
+    const [value, label, joined] = counters[name] ?? []
+    if (value === undefined) return []
+    const columns = `'${name}' as facet, ${value} as value, ${label} as label, sum(a.count) as count`
+    return `select * from (
+      select ${columns}, min(a.firstKey) as firstKey, max(a.lastKey) as lastKey
+      from alike a cross join chats c on c.num = a.chat ${joined} where ${value} is not null
+      group by 2 order by 4 desc, 3 limit ${name === 'chat' ? -1 : VALUES_MAX}
+    )`
+  })
+  if (selects.length === 0) return []
+  const isMarked = names.includes('tool')
+  const sql = `
+    with alike as materialized (
+      select m.chat, m.role, m.model, ${isMarked ? 'm.marks' : 'null'} as marks,
+        count(*) as count, min(m.key) as firstKey, max(m.key) as lastKey
+      from json_each(?) k cross join messages m ${isMarked ? '' : 'indexed by message_facts'} on m.key = k.value
+      group by 1, 2, 3, 4
+    )
+    ${selects.join(' union all ')}
+  `
+  return prepared<Counted>(db, sql).all(JSON.stringify(keys))
+}
+
+/** How many of the newest matching messages are grouped, and counted by facets. */
+const EVERY_MAX = 20_000
+
+/** The hits that are grouped and counted by facets. */
+export interface EveryHit {
+  readonly newest: Newest
+  readonly titles: TitleHits
+  /** Of the newest messages and of those that represent a title. */
+  readonly counted: readonly Counted[]
+  /** False while older messages wait to be indexed: then every count is a lower bound. */
+  readonly isIndexed: boolean
+}
+
+/** @param names facets, and `chat` for groups */
+export function findEveryHit(db: Mirror, plan: Plan, names: readonly string[]): EveryHit {
+  const newest = newestMessages(db, plan.messages, EVERY_MAX)
+  const titles = titlesBeside(db, plan, newest, null)
+  const counted = countValues(db, [...newest.keys, ...titles.hits.map(({ key }) => key)], names)
+  return { newest, titles, counted, isIndexed: countWaiting(db) === 0 }
+}
+
+/** The filters that choose a value of a facet, if they have another name. */
+const filtersOfFacet: Readonly<Partial<Record<FacetName, readonly string[]>>> = { part: ['in'], month: ['from', 'to'] }
+
+interface Facets {
+  readonly facets: Readonly<Record<string, readonly FacetValue[]>>
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Counts the hits by project, tool and so on: how many there would be with that value. So the filter of a facet's own
+ * values does not apply to its counts: they are those of choosing another one.
+ */
+export function countFacets(db: Mirror, tree: QueryNode | null, request: SearchRequest, every: EveryHit): Facets {
+  const counted = request.facets.map((name) => {
+    const own = filtersOfFacet[name] ?? [name]
+    const filters = Object.entries(request.filters)
+    const others = filters.filter(([filter]) => !own.includes(filter))
+    const trees = [...filterNodes(Object.fromEntries(others)), ...(tree === null ? [] : [tree])]
+    const isFree = others.length === filters.length
+    const hits = isFree ? every : findEveryHit(db, planQuery(db, trees, request.clock), [name])
+    return { name, hits, values: countFacet(db, name, trees, request.clock, hits) }
+  })
+  return {
+    facets: Object.fromEntries(counted.map(({ name, values }) => [name, values])),
+    warnings: counted.flatMap(({ hits: { newest, titles } }) => [
+      ...(newest.isWhole ? [] : [`The facets count only the newest ${EVERY_MAX} matching messages.`]),
+      ...(titles.isWhole ? [] : [`Of chats that match only by title, the facets count the newest ${TITLES_MAX}.`]),
+    ]),
+  }
+}
+
+function countFacet(
+  db: Mirror,
+  name: FacetName,
+  trees: readonly QueryNode[],
+  clock: SearchRequest['clock'],
+  { newest, titles, counted, isIndexed }: EveryHit,
+): readonly FacetValue[] {
+  if (name === 'part') return countParts(db, trees, clock, isIndexed)
+  const countIsExact = isIndexed && newest.isWhole && titles.isWhole
+  const ofName = counted.filter(({ facet }) => facet === name)
+  const keys = [...newest.keys, ...titles.hits.map(({ key }) => key)]
+  const values = name === 'month' ? countMonths(keys, clock.timeZone) : ofName
+  return values.map(({ value, label, count }) => ({ value, label, count, countIsExact }))
+}
+
+/** The newest month first. Keys are in the order of time, and those without a time are the least. */
+function countMonths(keys: readonly number[], timeZone: string): readonly Omit<FacetValue, 'countIsExact'>[] {
+  const months: { value: string; label: string; count: number }[] = []
+  let startMs = Infinity
+  for (const key of keys.toSorted((a, b) => b - a)) {
+    if (key < FIRST_DATED_KEY) break
+    const atMs = Math.floor(key / SLOTS_PER_MS)
+    if (atMs < startMs) {
+      const month = monthOf(atMs, timeZone)
+      startMs = month.startMs
+      months.push({ value: month.name, label: month.name, count: 0 })
+    }
+    const last = months.at(-1)
+    if (last !== undefined) last.count += 1
+  }
+  return months.slice(0, VALUES_MAX)
+}
+
+/** Counts with one search per part: a message counts if the whole query matches in that kind of part. */
+function countParts(
+  db: Mirror,
+  trees: readonly QueryNode[],
+  clock: SearchRequest['clock'],
+  isIndexed: boolean,
+): readonly FacetValue[] {
+  const counts = partNames.map((name): FacetValue => {
+    const within: QueryNode = { kind: 'field', name: 'in', values: [name] }
+    const { count, isExact } = countHits(db, planQuery(db, [within, ...trees], clock))
+    return { value: name, label: name, count, countIsExact: isExact && isIndexed }
+  })
+  return counts.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
+}

@@ -40,42 +40,33 @@ export type QueryNode =
 
 /** All of them must match. A repeated field means any of its values; repeated exclusions mean none of them. */
 export function allOf(nodes: readonly QueryNode[]): QueryNode | null {
-  const merged: QueryNode[] = []
-  for (const node of flatten('and', nodes)) {
-    const twin = merged.findIndex((other) => isMergeable(other, node))
-    const before = merged[twin]
-    if (before === undefined) merged.push(node)
-    else merged[twin] = mergeFields(before, node)
-  }
-  return joined('and', merged)
+  const all = flatten('and', nodes).reduce<readonly QueryNode[]>((before, node) => {
+    const merged = before.map((other) => mergeFields(other, node))
+    const isNew = merged.every((each) => each === null)
+    return isNew ? [...before, node] : before.map((other, at) => merged[at] ?? other)
+  }, [])
+  return joined('and', all)
 }
 
-export function anyOf(nodes: readonly QueryNode[]): QueryNode | null {
-  return joined('or', flatten('or', nodes))
-}
+export const anyOf = (nodes: readonly QueryNode[]): QueryNode | null => joined('or', flatten('or', nodes))
 
-export function noneOf(node: QueryNode): QueryNode {
-  return node.kind === 'not' ? node.node : { kind: 'not', node }
-}
+export const noneOf = (node: QueryNode): QueryNode => (node.kind === 'not' ? node.node : { kind: 'not', node })
 
 function joined(kind: 'and' | 'or', nodes: readonly QueryNode[]): QueryNode | null {
-  const [first, second] = nodes
-  if (first === undefined) return null
-  return second === undefined ? first : { kind, nodes }
+  const [first = null] = nodes
+  return nodes.length > 1 ? { kind, nodes } : first
 }
 
-function flatten(kind: 'and' | 'or', nodes: readonly QueryNode[]): readonly QueryNode[] {
-  return nodes.flatMap((node) => (node.kind === kind ? node.nodes : [node]))
-}
+const flatten = (kind: 'and' | 'or', nodes: readonly QueryNode[]): readonly QueryNode[] =>
+  nodes.flatMap((node) => (node.kind === kind ? node.nodes : [node]))
 
-function isMergeable(one: QueryNode, other: QueryNode): boolean {
-  if (one.kind === 'not' && other.kind === 'not') return isMergeable(one.node, other.node)
-  return one.kind === 'field' && other.kind === 'field' && one.name === other.name
-}
-
-function mergeFields(one: QueryNode, other: QueryNode): QueryNode {
-  if (one.kind === 'not' && other.kind === 'not') return { kind: 'not', node: mergeFields(one.node, other.node) }
-  if (one.kind !== 'field' || other.kind !== 'field') return one
+/** One node for two of the same field, or for two exclusions of it; else null. */
+function mergeFields(one: QueryNode, other: QueryNode): QueryNode | null {
+  if (one.kind === 'not' && other.kind === 'not') {
+    const node = mergeFields(one.node, other.node)
+    return node === null ? null : { kind: 'not', node }
+  }
+  if (one.kind !== 'field' || other.kind !== 'field' || one.name !== other.name) return null
   return { ...one, values: [...new Set([...one.values, ...other.values])] }
 }
 
@@ -108,12 +99,7 @@ export type SearchFilters = Readonly<Partial<Record<FilterName, readonly string[
 export const filtersOf = (
   given: Readonly<Record<FilterName, string | readonly string[] | null>> & { readonly withoutActive: boolean | null },
 ): SearchFilters => ({
-  ...Object.fromEntries(
-    filterNames.flatMap((name) => {
-      const values = given[name]
-      return values === null ? [] : [[name, typeof values === 'string' ? [values] : values]]
-    }),
-  ),
+  ...Object.fromEntries(filterNames.flatMap((name) => (given[name] === null ? [] : [[name, [given[name]].flat()]]))),
   ...(given.withoutActive === true ? { withoutActive: true } : {}),
 })
 
@@ -131,21 +117,18 @@ export interface SearchRequest {
   readonly isLiteral?: boolean
   /** Masks secrets in the passages. */
   readonly isRedacted?: boolean
+  /** What the mirror still lacks, as a sentence; null or missing if that is almost nothing. */
+  readonly unread?: string | null
   readonly limit: number
   readonly offset: number
 }
 
-/** The field of the query that a filter corresponds to. */
-const fieldOfFilter = (name: FilterName): FieldName => {
-  if (name === 'from') return 'after'
-  return name === 'to' ? 'before' : name
-}
-
 /** The filters as fields of a query. */
 export function filterNodes(filters: SearchFilters): readonly QueryNode[] {
-  const nodes = filterNames.flatMap((name): QueryNode[] => {
-    const values = filters[name]
-    return values === undefined ? [] : [{ kind: 'field', name: fieldOfFilter(name), values }]
+  const nodes = filterNames.flatMap((filter): QueryNode[] => {
+    const name = filter === 'from' ? 'after' : filter === 'to' ? 'before' : filter
+    const values = filters[filter]
+    return values === undefined ? [] : [{ kind: 'field', name, values }]
   })
   if (filters.withoutActive !== true) return nodes
   return [...nodes, { kind: 'not', node: { kind: 'field', name: 'is', values: ['active'] } }]

@@ -1,34 +1,8 @@
-import type Database from 'better-sqlite3'
 import type { Mirror } from '../../mirror/open.ts'
+import { prepared } from '../../mirror/sql.ts'
 import { expressionOf, type Condition, type Drive } from './condition.ts'
 
-/** How many statements of a connection are kept. Their SQL depends on the query. */
-const KEPT_MAX = 100
-
-const kept = new WeakMap<Mirror, Map<string, Database.Statement>>()
-
-/** How rows are returned: as objects, as lists of their columns, or as their first column. */
-type Form = 'rows' | 'lists' | 'values'
-
-/** The statement for this SQL on this connection. It is compiled once. */
-export function statementOf<Row>(db: Mirror, sql: string, form: Form = 'rows'): Database.Statement<unknown[], Row> {
-  const statements = kept.get(db) ?? new Map<string, Database.Statement>()
-  kept.set(db, statements)
-  const name = `${form} ${sql}`
-  const statement = statements.get(name) ?? prepare(db, sql, form)
-  // Moved to the end, so that the one that was used longest ago is first.
-  statements.delete(name)
-  statements.set(name, statement)
-  const [oldest] = statements.keys()
-  if (oldest !== undefined && statements.size > KEPT_MAX) statements.delete(oldest)
-  return statement as Database.Statement<unknown[], Row>
-}
-
-function prepare(db: Mirror, sql: string, form: Form): Database.Statement {
-  const statement = db.prepare(sql)
-  if (form === 'rows') return statement
-  return form === 'lists' ? statement.raw() : statement.pluck()
-}
+export { prepared as statementOf } from '../../mirror/sql.ts'
 
 /** What a message must meet, or a chat and a message of it, and where such messages lie. */
 export interface Target extends Drive {
@@ -56,42 +30,35 @@ interface Wanted {
   readonly besides?: string | null
 }
 
-/** SQL with its values, and a limit that comes as the last value. */
-export interface Asked {
-  readonly sql: string
-  readonly values: readonly (string | bigint)[]
-}
-
 /**
  * The statement of a query for messages. The words drive: the index is walked by its rowid, in the order of time. All else is
  * tested for each row. Without words, the messages are walked.
+ * @returns SQL with its values. A limit comes as the last value
  */
-export function askMessages(target: Target, { columns, order, isOfMessage = false, besides = null }: Wanted): Asked {
-  const { low, high, rest, match, isOfFewChats } = target
-  const values: (string | bigint)[] = []
+export function askMessages(
+  { low, high, rest, match, isOfFewChats }: Target,
+  { columns, order, isOfMessage = false, besides = null }: Wanted,
+) {
+  const wanted = match === null ? [] : [besides === null ? match : `(${match}) AND ${besides}`]
+  const values: (string | bigint)[] = [...wanted, low, high]
   const tests = rest.map((part) => testOf(part, values, 'message'))
-  const direction = order === 'newest' ? 'desc' : 'asc'
   // A parameter alone would tell SQLite's planner the limit, so SQLite would compile the statement again at each call.
-  const end = 'limit ? + 0'
+  const end = `${order === 'newest' ? 'desc' : 'asc'} limit ? + 0`
   if (match === null) {
     // Messages of a few chats are read and sorted. SQLite would do so for many, too.
     const by = isOfFewChats ? 'indexed by messages_by_chat' : 'not indexed'
     const key = isOfFewChats ? '+m.key' : 'm.key'
     const found = isOfFewChats ? tests.map((test) => test.replace(/^\+/, '')) : tests
     const where = [`${key} between ? and ?`, 'm.is_shadowed = 0', ...found].join(' and ')
-    const sql = `select ${columns} from messages m ${by} where ${where} order by ${key} ${direction} ${end}`
-    return { sql: sql.replaceAll('message_terms.rowid', 'm.key'), values: [low, high, ...values] }
+    const sql = `select ${columns} from messages m ${by} where ${where} order by ${key} ${end}`
+    return { sql: sql.replaceAll('message_terms.rowid', 'm.key'), values }
   }
   const where = ['message_terms match ?', 'message_terms.rowid between ? and ?', ...tests].join(' and ')
   // Rows of messages are long and scattered. The index has all columns that are tested.
-  const join =
-    tests.length > 0 || isOfMessage
-      ? 'cross join messages m indexed by message_facts on m.key = message_terms.rowid'
-      : ''
-  return {
-    sql: `select ${columns} from message_terms ${join} where ${where} order by message_terms.rowid ${direction} ${end}`,
-    values: [besides === null ? match : `(${match}) AND ${besides}`, low, high, ...values],
-  }
+  const isJoined = tests.length > 0 || isOfMessage
+  const join = isJoined ? 'cross join messages m indexed by message_facts on m.key = message_terms.rowid' : ''
+  const sql = `select ${columns} from message_terms ${join} where ${where} order by message_terms.rowid ${end}`
+  return { sql, values }
 }
 
 /**
@@ -101,8 +68,8 @@ export function askMessages(target: Target, { columns, order, isOfMessage = fals
  */
 export function testOf(condition: Condition, values: (string | bigint)[], place: 'message' | 'title'): string {
   const expression = expressionOf(condition)
-  if (expression !== null) {
-    values.push(expression)
+  if (expression !== null || condition.kind === 'words') {
+    values.push(expression ?? '')
     const [key, table] = place === 'message' ? ['m.key', 'message_terms'] : ['m.chat', 'chat_terms']
     return `${key} in (select rowid from ${table} where ${table} match ?)`
   }
@@ -116,15 +83,14 @@ export function testOf(condition: Condition, values: (string | bigint)[], place:
       // `is true` makes null false. So the negation of a test matches all other rows.
       return `((${condition.sql}) is true)`
     case 'keys':
-      values.push(condition.low, condition.high)
+      values.push(BigInt(condition.low), BigInt(condition.high))
       return 'm.key between ? and ?'
     case 'not':
       return `not (${testOf(condition.of, values, place)})`
-    case 'and':
-    case 'or':
-      return `(${condition.all.map((each) => testOf(each, values, place)).join(` ${condition.kind} `)})`
-    default:
-      return condition.kind === 'always' ? '1' : '0'
+    default: {
+      const tests = condition.all.map((each) => testOf(each, values, place))
+      return tests.length === 0 ? '0' : `(${tests.join(` ${condition.kind} `)})`
+    }
   }
 }
 
@@ -154,11 +120,9 @@ export function keysOf(
 ): readonly number[] {
   if (!target.isPossible) return []
   const { sql, values } = askMessages(target, { columns: 'message_terms.rowid', order, besides })
-  return statementOf<number>(db, sql, 'values').all(...values, rows)
+  return prepared<number>(db, sql, 'values').all(...values, rows)
 }
 
-const FIRST_KEY = '(select min(key) from messages where chat = n.value)'
-const LAST_KEY = '(select max(key) from messages where chat = n.value)'
 /** For so few chats, the index is walked from the first to the last message of each one. */
 const WALKED_MAX = 10
 
@@ -166,16 +130,16 @@ const WALKED_MAX = 10
 export function chatsWithMatch(db: Mirror, target: Target, nums: readonly number[]): ReadonlySet<number> {
   if (!target.isPossible || nums.length === 0) return new Set()
   const { match, low, high, rest, isCostly } = target
-  const values: (string | bigint)[] = [JSON.stringify(nums)]
-  const isWalked = match !== null && !isCostly && nums.length <= WALKED_MAX
-  if (match !== null) values.push(match)
-  values.push(low, high)
+  const values: (string | bigint)[] = [JSON.stringify(nums), ...(match === null ? [] : [match]), low, high]
   const tests = rest.map((part) => ` and ${testOf(part, values, 'message')}`).join('')
+  const isWalked = match !== null && !isCostly && nums.length <= WALKED_MAX
+  const ofChat = 'from messages where chat = n.value'
   const sql = isWalked
     ? `
       select n.value from json_each(?) n where exists (
         select 1 from message_terms cross join messages m indexed by message_facts on m.key = message_terms.rowid
-        where message_terms match ? and message_terms.rowid between max(?, ${FIRST_KEY}) and min(?, ${LAST_KEY})
+        where message_terms match ?
+          and message_terms.rowid between max(?, (select min(key) ${ofChat})) and min(?, (select max(key) ${ofChat}))
           and m.chat = n.value${tests}
       )
     `
@@ -185,13 +149,14 @@ export function chatsWithMatch(db: Mirror, target: Target, nums: readonly number
       where ${match === null ? '' : 'm.key in (select rowid from message_terms where message_terms match ?) and '}
         m.key between ? and ? and m.is_shadowed = 0${tests}
     `
-  return new Set(statementOf<number>(db, sql, 'values').all(...values))
+  return new Set(prepared<number>(db, sql, 'values').all(...values))
 }
 
 const CHATS_OF_KEYS = `
   select distinct m.chat from json_each(?) k cross join messages m indexed by message_facts on m.key = k.value
+  limit ? + 0
 `
 
-/** The chats of some messages, without duplicates. */
-export const chatsOfMessages = (db: Mirror, keys: readonly number[]): readonly number[] =>
-  keys.length === 0 ? [] : statementOf<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(keys))
+/** The chats of some messages, without duplicates. @param most a negative number is no limit */
+export const chatsOfMessages = (db: Mirror, keys: readonly number[], most = -1): readonly number[] =>
+  keys.length === 0 ? [] : prepared<number>(db, CHATS_OF_KEYS, 'values').all(JSON.stringify(keys), most)

@@ -28,7 +28,7 @@ const planOf = (query: string): Plan | null => {
   const { tree } = parseQuery(query)
   return tree === null ? null : planQuery(db, [tree], clock)
 }
-const never: Condition = { kind: 'never' }
+const never: Condition = { kind: 'or', all: [] }
 const match = (query: string): string | null => planOf(query)?.messages.match ?? null
 const close = (query: string): ReturnType<typeof closeExpressions> =>
   closeExpressions(planOf(query)?.condition ?? never)

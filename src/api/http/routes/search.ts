@@ -3,8 +3,7 @@ import { asChatId } from '../../../model/ids.ts'
 import { roles } from '../../../model/message.ts'
 import { foundInChat, searchAnswer, suggestAnswer } from '../../answers/search.ts'
 import { fieldFilters, type FieldFilter } from '../../../shared/filters.ts'
-import { partNames, facetNames, filtersOf, searchSorts } from '../../search/query.ts'
-import type { SearchBodyRequest } from '../../search/search.ts'
+import { partNames, facetNames, filtersOf, searchSorts, type SearchRequest } from '../../search/query.ts'
 import {
   readBounds,
   readClock,
@@ -61,7 +60,7 @@ export const searchRoutes = [
       const clock = readClock(query.tz, api)
       // Only checks the dates: the search itself reads them like the dates in a query.
       readBounds(query, clock)
-      const request: SearchBodyRequest = {
+      const request: SearchRequest = {
         q: query.q ?? '',
         filters: filtersOf(query),
         clock,
