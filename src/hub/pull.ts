@@ -1,5 +1,5 @@
 import { FORMAT_VERSION } from '../archive/archived-chat.ts'
-import type { PulledRow } from '../indexer/sources/archive/pulled.ts'
+import type { PulledRow } from '../indexer/sources/archive/index.ts'
 import { listLedger, type SeenRow } from '../mirror/hub/ledger.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { Hub } from './client.ts'

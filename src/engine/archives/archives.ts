@@ -14,7 +14,7 @@ import type {
 import type { Progress } from '../../model/progress.ts'
 import { toIso } from '../../api/queries/answer-row.ts'
 import { runName, sumsOf, timeOfRun } from '../../archive/manifest.ts'
-import { readMap } from '../../indexer/sources/archive/decode.ts'
+import { readMap } from '../../indexer/sources/archive/index.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'
 import type { Settings } from '../../settings.ts'

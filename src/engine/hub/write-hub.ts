@@ -1,7 +1,7 @@
 import { unpackOfHub } from '../../api/archives/archive-files.ts'
 import type { Meeting } from '../../hub/meet.ts'
 import type { PullPart } from '../../hub/pull.ts'
-import { dropPulled, packPulled, takePulled } from '../../indexer/sources/archive/pulled.ts'
+import { dropPulled, packPulled, takePulled } from '../../indexer/sources/archive/index.ts'
 import { beginPush, clearQueue, nameProject, readState, writeState } from '../../mirror/hub/own-side.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { forgetNames } from '../../mirror/purge/forget-words.ts'

@@ -406,6 +406,9 @@ export function closedBy(error: unknown): ClosedFile {
   throw error
 }
 
+/** A larger value is not read: it becomes an issue with its key and size. */
+export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
+
 export const ITEMS_MAX = 1000
 /** Few enough that most values are garbage before the young generation is collected. */
 const OCTETS_MAX = 1024 * 1024

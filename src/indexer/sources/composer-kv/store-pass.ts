@@ -1,5 +1,15 @@
 import * as detect from './find-changes.ts'
+import {
+  CHATS_PER_READ,
+  type Compared,
+  DirtyChats,
+  type Found,
+  type Verdict,
+  compareAgain,
+  diffChats,
+} from './find-changes.ts'
 import * as held from '../../../mirror/sources/sources.ts'
+import { countMissed, readSweep, saveSweep } from '../../../mirror/sources/sources.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type OpenFile, fileSignature } from '../../open-safely/cursor-file.ts'
@@ -14,21 +24,10 @@ import {
   skipped,
   whileOpen,
 } from '../../source.ts'
-import {
-  CHATS_PER_READ,
-  type Compared,
-  DirtyChats,
-  type Found,
-  type Verdict,
-  compareAgain,
-  diffChats,
-} from './find-changes.ts'
 import { type ChatDiff, type Known, type Portion, readChats } from './read-chats.ts'
-import { lookAtStore } from './read-unknown.ts'
-import { BEFORE_ALL, type RowRef, countRows, emptyStore, hasTable, listAbove, listTail } from './read.ts'
+import { lookAtStore, BEFORE_ALL, type RowRef, countRows, emptyStore, hasTable, listAbove, listTail } from './read.ts'
 import { inBulk } from '../../../mirror/bulk.ts'
 import type { Mirror } from '../../../mirror/open.ts'
-import { countMissed, readSweep, saveSweep } from '../../../mirror/sources/sources.ts'
 import { type Change, type Position, emptyChange } from '../../../model/change.ts'
 import { writeChange } from '../../../mirror/write/write.ts'
 import type { Again } from '../../../model/pass.ts'
