@@ -1,6 +1,6 @@
 import type { ChatFacts } from '../../../model/change.ts'
 import { type ChatId, asChatId, type MessageId } from '../../../model/ids.ts'
-import type { Evidence } from '../../projects/root-uri.ts'
+import { type Evidence, weighEvidence } from '../../projects/root-uri.ts'
 import { decodeFacts, madeId } from '../records/chat.ts'
 import {
   type JsonRecord,
@@ -22,7 +22,6 @@ import type { HeldMessage } from '../../../mirror/write/messages.ts'
 import { textKey } from '../../../mirror/write/pack-message.ts'
 import type { OutlineEntry } from '../../../model/thread.ts'
 import type { Piece, WholeChat } from '../../open-safely/whole-store.ts'
-import { weighEvidence } from '../../projects/find-root.ts'
 import { decodeModelThread, type DecodedThread } from '../records/model-messages.ts'
 
 /**

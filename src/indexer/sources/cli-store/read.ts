@@ -12,19 +12,19 @@ import {
   tryRead,
   VALUE_OCTETS_MAX,
   filesOf,
-  identityOf,
+  entryAt,
+  folderState,
+  stateOf,
   listEntries,
 } from '../../open-safely/cursor-file.ts'
 import { hasKnownTable } from '../records/read-table.ts'
 import { walkState, type WalkedState } from '../records/walk-state.ts'
 import { type JsonRecord, filledStringIn } from '../records/json.ts'
 import { decodeSidecar, decodeStoreFacts, type StoreFacts, pieceOf } from './decode.ts'
-import { hash as digest } from 'node:crypto'
 import { listLiveMessages } from '../../../mirror/write/messages.ts'
-import { lstatSync, type BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
-import { type FileGroup, type FolderListing, writeFolder } from '../../open-safely/whole-store.ts'
+import { type FolderListing, writeFolder } from '../../open-safely/whole-store.ts'
 import { ofFolder, read, skipped, type Source } from '../../source.ts'
 
 interface Place {
@@ -61,17 +61,7 @@ export function cliStoreSource(place: Place): Source {
 }
 
 /** A chat's store, from the directory listing. */
-export interface StoreFile extends FileGroup {
-  /** Path relative to the folder, with slashes. */
-  readonly key: string
-  readonly path: string
-  /** Cursor's `meta.json` beside the store. */
-  readonly sidecarPath: string
-  readonly chatId: ChatId
-  /** MD5 of the path of the folder in which it was started, if its location contains it. */
-  readonly folderHash: string | null
-  readonly octets: number
-}
+export type StoreFile = ReturnType<typeof storeAt>[number]
 
 const foldersIn = (path: string): string[] =>
   listEntries(path).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
@@ -85,37 +75,29 @@ function listStores({ folder, layout }: Place): readonly StoreFile[] {
   )
 }
 
-function storeAt(folder: string, name: string, hash: string | null): StoreFile[] {
-  const within = hash === null ? [name] : [hash, name]
-  const path = join(folder, ...within, 'store.db')
-  const sidecarPath = join(folder, ...within, 'meta.json')
-  const [own, wal, journal] = filesOf(path).map(statOrNull)
-  if (own?.isFile() !== true) return []
+function storeAt(folder: string, name: string, hash: string | null) {
+  const key = hash === null ? name : `${hash}/${name}`
+  const path = join(folder, key, 'store.db')
+  /** Cursor's `meta.json` beside the store. */
+  const sidecarPath = join(folder, key, 'meta.json')
+  const [own, wal, journal] = filesOf(path).map(entryAt)
+  if (!own?.isFile()) return []
   // SQLite may change the owner of the files beside a store, so their change time is not used.
-  const states = [stateOf(own), stateOf(wal, false), stateOf(journal, false), stateOf(statOrNull(sidecarPath))]
-  const isHash = hash !== null && /^[0-9a-f]{32}$/i.test(hash)
+  const states = [stateOf(own), stateOf(wal, false), stateOf(journal, false), stateOf(entryAt(sidecarPath))]
   return [
     {
-      key: within.join('/'),
-      keys: [within.join('/')],
+      /** Path relative to the folder, with slashes. */
+      key,
+      keys: [key],
       path,
       sidecarPath,
       chatId: asChatId(name),
-      folderHash: isHash ? hash.toLowerCase() : null,
-      stamp: crc32(`${within.join('/')} ${states.join(' ')}`),
+      /** MD5 of the path of the folder in which it was started, if its location contains it. */
+      folderHash: hash !== null && /^[0-9a-f]{32}$/i.test(hash) ? hash.toLowerCase() : null,
+      stamp: crc32(`${key} ${states.join(' ')}`),
       octets: Number(own.size + (wal?.size ?? 0n)),
     },
   ]
-}
-
-const statOrNull = (path: string): BigIntStats | null =>
-  lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
-
-/** @param withRights whether a change of permissions counts, because an unreadable file may be readable now */
-function stateOf(stat: BigIntStats | null | undefined, withRights = true): string {
-  if (stat === null || stat === undefined) return '-'
-  const { dev, ino, size, mtimeNs, ctimeNs } = stat
-  return `${dev}:${ino}:${size}:${mtimeNs}${withRights ? `:${ctimeNs}` : ''}`
 }
 
 /**
@@ -128,13 +110,14 @@ function listFolder(place: Place): FolderListing<StoreFile> | null {
     if (before === undefined || before.octets < store.octets) byChat.set(store.chatId, store)
   }
   const groups = [...byChat.values()]
-  // Afterwards, so that a folder that vanishes meanwhile does not count as empty.
-  const stat = lstatSync(place.folder, { bigint: true, throwIfNoEntry: false })
-  if (stat?.isDirectory() !== true) return null
-  const identity = identityOf(stat)
-  const lines = groups.map(({ key, stamp }) => `${key}\0${stamp}`)
-  return { identity, groups, signature: digest('sha256', [identity, ...lines].join('\n')) }
+  const state = folderState(
+    place.folder,
+    groups.map(({ key, stamp }) => `${key}\0${stamp}`),
+  )
+  return state === null ? null : { ...state, groups }
 }
+
+const SIDECAR_BYTES_MAX = 1024 * 1024
 
 /** The current content of a store. */
 export interface ReadStore {
@@ -164,7 +147,8 @@ export function readStore(store: Pick<StoreFile, 'path' | 'sidecarPath'>): ReadS
   if (file.kind === 'closed') return file.state === 'busy' || file.state === 'missing' ? null : unreadable
   try {
     const reader = new StoreReader(file)
-    const { chat, issue } = readOpen(reader, readSidecar(store.sidecarPath))
+    const sidecar = readPlainFile(store.sidecarPath, SIDECAR_BYTES_MAX)
+    const { chat, issue } = readOpen(reader, sidecar.kind === 'bytes' ? sidecar.bytes : null)
     const { octets, checksum } = reader
     return { chat, issue, octets, checksum, bytesRead: file.bytesRead + octets, longestReadMs: file.longestReadMs() }
   } catch (error) {
@@ -185,19 +169,10 @@ const unreadable: ReadStore = {
   longestReadMs: 0,
 }
 
-const SIDECAR_BYTES_MAX = 1024 * 1024
+const unread = (issue: IssueReason) => ({ chat: null, issue })
 
-/** Null if there is no such file, or it cannot be read. */
-function readSidecar(path: string): Buffer | null {
-  const file = readPlainFile(path, SIDECAR_BYTES_MAX)
-  return file.kind === 'bytes' ? file.bytes : null
-}
-
-type Content = Pick<ReadStore, 'chat' | 'issue'>
-
-const unread = (issue: IssueReason): Content => ({ chat: null, issue })
-
-function readOpen(reader: StoreReader, sidecarBytes: Buffer | null): Content {
+/** @param sidecarBytes null if there is no such file, or it cannot be read */
+function readOpen(reader: StoreReader, sidecarBytes: Buffer | null): Pick<ReadStore, 'chat' | 'issue'> {
   const raw = reader.read(readFacts)
   if (raw === null) return unread(reader.read(listForeign).length === 0 ? 'null-value' : 'unknown-shape')
   for (const value of [...raw.values.values(), sidecarBytes]) reader.note(value)
@@ -240,16 +215,21 @@ class StoreReader {
     this.checksum = crc32(bytes ?? '-', this.checksum)
   }
 
+  /** As many as one short transaction reads, and at least one, at a time. */
   blobs(ids: readonly string[]): ReadonlyMap<string, Buffer | null> {
     const found = new Map<string, Buffer | null>()
+    const readOne = (db: Database.Database, id: string): number => {
+      const row = tryRead(() => prepared<{ octets: number | null; data: Buffer | null }>(db, READ_BLOB).get(id))
+      const { octets, data } = row?.value ?? { octets: null, data: null }
+      const reason = row === null ? 'unreadable-page' : octets === null ? 'missing-blob' : 'too-large'
+      if (data === null) this.#unread.set(id, reason)
+      found.set(id, data)
+      this.note(data)
+      return data?.length ?? 0
+    }
     while (found.size < ids.length) {
       const rest = ids.slice(found.size)
-      for (const [id, blob] of this.read((db) => readBlobs(db, rest, this.#file.readMsMax))) {
-        if (typeof blob === 'string') this.#unread.set(id, blob)
-        const data = typeof blob === 'string' ? null : blob
-        found.set(id, data)
-        this.note(data)
-      }
+      this.read((db) => readPortion(db, rest, this.#file.readMsMax, (id) => readOne(db, id)))
     }
     return found
   }
@@ -298,23 +278,6 @@ const READ_BLOB = `
 select octet_length(data) as octets, case when octet_length(data) <= ${VALUE_OCTETS_MAX} then cast(data as blob) end as data
 from blobs where id = ?
 `
-
-/** The first of these blobs, or why they cannot be read: as many as one short transaction reads, and at least one. */
-function readBlobs(
-  db: Database.Database,
-  ids: readonly string[],
-  msMax: number,
-): ReadonlyMap<string, Buffer | IssueReason> {
-  const found = new Map<string, Buffer | IssueReason>()
-  readPortion(db, ids, msMax, (id) => {
-    const row = tryRead(() => prepared<{ octets: number | null; data: Buffer | null }>(db, READ_BLOB).get(id))
-    const { octets, data } = row?.value ?? { octets: null, data: null }
-    const reason = octets === null ? 'missing-blob' : 'too-large'
-    found.set(id, row === null ? 'unreadable-page' : (data ?? reason))
-    return data?.length ?? 0
-  })
-  return found
-}
 
 const HAS_BLOB = `select 1 from blobs limit 1`
 

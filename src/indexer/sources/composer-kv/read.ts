@@ -216,17 +216,12 @@ order by key limit ?
 `
 const KEY_BYTES = `select cast(key as blob) as bytes from cursorDiskKV where rowid = ?`
 
-export interface KeyPage {
-  readonly refs: readonly RowRef[]
-  /** Where the next page starts; null after the last page. */
-  readonly next: Buffer | null
-}
-
 /**
  * One page of a key family, from the index alone. The bound is bytes and not a string: a key that is not UTF-8 would
  * come back changed from a JavaScript string, and would stop or repeat the walk.
+ * @returns `next`: where the next page starts; null after the last page
  */
-export function listKeyPage(db: Db, range: KeyRange, after: Buffer, pageRows = 10_000): KeyPage {
+export function listKeyPage(db: Db, range: KeyRange, after: Buffer, pageRows = 10_000) {
   const refs = prepared<RowRef>(db, LIST_KEYS).all(after, range.to, pageRows).map(withRowid)
   const last = refs.at(-1)
   if (last === undefined || refs.length < pageRows) return { refs, next: null }
@@ -238,13 +233,7 @@ const COUNT_RANGE = `select count(*) as count from cursorDiskKV where key > ? an
 const COUNT_ALL = `select count(*) as count from cursorDiskKV`
 const COUNT_NULL_KEYS = `select count(*) as count from cursorDiskKV where key is null`
 
-export interface RowCounts {
-  readonly chatRows: number
-  readonly totalRows: number
-  readonly nullKeys: number
-}
-
-export function countRows(db: Db): RowCounts {
+export function countRows(db: Db) {
   const count = (sql: string, ...params: unknown[]): number =>
     prepared<{ count: number }>(db, sql).get(...params)?.count ?? 0
   const inRange = ({ from, to }: KeyRange): number => count(COUNT_RANGE, from, to)
@@ -288,7 +277,7 @@ export function readPage(db: Db, refs: readonly RowRef[], readMsMax: number): Pa
     return row.value === null ? 0 : octets
   })
   // Checksums are calculated after the transaction.
-  const rows = found.map(({ bytes, ...row }) => {
+  const rows = found.map(({ bytes, ...row }): RawRow => {
     return { ...row, checksum: row.value === null ? null : crc32(bytes ?? row.value) }
   })
   return { rows, unreadable, ...portion }

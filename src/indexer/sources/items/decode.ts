@@ -4,8 +4,7 @@ import type { ChatMetadata, EvidenceWrite, MessageDraft } from '../../../model/c
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Piece, WholeChat } from '../../open-safely/whole-store.ts'
-import { weighEvidence } from '../../projects/find-root.ts'
-import type { EvidenceMethod } from '../../projects/root-uri.ts'
+import { weighEvidence, type EvidenceMethod } from '../../projects/root-uri.ts'
 import {
   decodeFacts,
   decodeTabs,

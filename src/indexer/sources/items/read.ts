@@ -14,7 +14,7 @@ import {
   VALUE_OCTETS_MAX,
 } from '../../open-safely/cursor-file.ts'
 import { type WholeContent, writeWhole } from '../../open-safely/whole-store.ts'
-import { findRoot } from '../../projects/find-root.ts'
+import { findRoot } from '../../projects/root-uri.ts'
 import { closedFolder, ofDatabase, read, skipped, whileOpen, type Source } from '../../source.ts'
 import { readRegular } from '../../../regular-file.ts'
 import {
@@ -127,9 +127,10 @@ function readItems(file: OpenFile, path: string, workspace: Workspace | null): W
   const items = layout.items.flatMap((key) => file.read((db) => readItem(db, key)) ?? [])
   const heads: HeadRow[] = []
   const { heads: query } = layout
-  const nextHeads = (): readonly HeadRow[] | null =>
-    query === null ? null : file.read((db) => readHeads(db, query, heads.length))
-  for (let page = nextHeads(); page !== null; page = nextHeads()) heads.push(...page)
+  // Changes between two pages show at the next look.
+  const nextHeads = (): readonly HeadRow[] =>
+    query === null ? [] : file.read((db) => prepared<HeadRow>(db, query).all(heads.length))
+  for (let page = nextHeads(); page.length > 0; page = nextHeads()) heads.push(...page)
   const bytes = [...items, ...heads].reduce((sum, { value }) => sum + (value?.length ?? 0), file.bytesRead)
   return {
     pieces: [
@@ -158,18 +159,13 @@ where key > 'workbench.panel.composerChatViewPane.' and key < 'workbench.panel.c
 
 const LIST_COLUMNS = `select lower(name) from pragma_table_info('composerHeaders')`
 
-interface Layout {
-  /** The keys of the items to read in this store. They need not exist. */
-  readonly items: readonly string[]
-  /** The query for a page of the table of heads; null if it has none. */
-  readonly heads: string | null
-}
-
 /**
  * A workspace's store has items of its own, and no table of heads.
+ * @returns `items`: the keys of the items to read in this store, which need not exist. `heads`: the query for a page of the
+ * table of heads; null if it has none
  * @throws UnknownLayout if a table is in an unknown form
  */
-export function findLayout(db: Database.Database, isGlobal: boolean): Layout {
+export function findLayout(db: Database.Database, isGlobal: boolean) {
   const hasItems = hasKnownTable(db, 'ItemTable', ['key', 'value'], 'key')
   const panes = hasItems && !isGlobal ? prepared<string>(db, LIST_PANES).pluck().all() : []
   const hasHeads = isGlobal && hasKnownTable(db, 'composerHeaders', [], 'key')
@@ -198,12 +194,6 @@ function headsQuery(there: readonly string[]): string {
     : '0 as octets, null as value'
   const order = there.includes('composerid') ? 'order by composerId' : ''
   return `select ${columns.join(', ')}, ${value} from composerHeaders ${order} limit ${PAGE_ROWS} offset ?`
-}
-
-/** One page of the table of heads; null after the last one. Changes between two pages show at the next look. */
-function readHeads(db: Database.Database, query: string, offset: number): readonly HeadRow[] | null {
-  const rows = prepared<HeadRow>(db, query).all(offset)
-  return rows.length === 0 ? null : rows
 }
 
 /** It names one folder. */

@@ -1,13 +1,6 @@
 import * as held from '../../../mirror/sources/sources.ts'
 import { join } from 'node:path'
-import {
-  VALUE_OCTETS_MAX,
-  type OpenFile,
-  fileSignature,
-  readPortion,
-  type Portion,
-  tryRead,
-} from '../../open-safely/cursor-file.ts'
+import { VALUE_OCTETS_MAX, type OpenFile, fileSignature, readPortion, tryRead } from '../../open-safely/cursor-file.ts'
 import { chatWrite, goneChat } from '../../open-safely/whole-store.ts'
 import { type PassRequest, type Source, compareLater, ofDatabase, whileOpen } from '../../source.ts'
 import { decodeChatRecord, madeId, readStateText } from '../records/chat.ts'
@@ -51,12 +44,6 @@ import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/sql.ts'
 import { hasKnownTable } from '../records/read-table.ts'
 
-/**
- * Whether the store has the table.
- * @throws UnknownLayout if it is in an unknown form
- */
-export const hasTable = (db: Database.Database): boolean => hasKnownTable(db, 'cursorDiskKV', ['key', 'value'], 'key')
-
 /** `value` is null for NULL, and only the beginning of a longer value. */
 export interface NamedValue {
   readonly key: string
@@ -68,22 +55,6 @@ export interface NamedValue {
 const READ_VALUE = `
 select key, octet_length(value) as octets, substr(cast(value as blob), 1, ?) as value from cursorDiskKV where key = ?
 `
-
-/** The values of the first of these keys, in one short transaction. */
-export function readPage(
-  db: Database.Database,
-  keys: readonly string[],
-  octetsMax: number,
-  readMsMax: number,
-): Portion & { readonly values: readonly NamedValue[] } {
-  const values: NamedValue[] = []
-  const portion = readPortion(db, keys, readMsMax, (key) => {
-    const row = tryRead(() => prepared<NamedValue>(db, READ_VALUE).get(octetsMax, key))?.value
-    if (row !== undefined) values.push({ ...row, octets: row.octets ?? 0 })
-    return row?.value?.length ?? 0
-  })
-  return { values, ...portion }
-}
 
 /** What was sent to the model, by its SHA-256. The key does not name the chat. */
 export const BLOB_PREFIX = 'agentKv:blob:'
@@ -142,7 +113,7 @@ function blobSource(userDir: string, { search, ...facts }: BlobSource): Source {
         if (file.bytesRead > 0) await request.turn({ bytesRead: file.bytesRead })
         const cost = { bytesRead: 0, longestReadMs: 0 }
         const pass: BlobPass = { file, mirror, num, asker, request, after, issueKeys: new Set(), cost }
-        if (file.read(hasTable)) await search(pass)
+        if (file.read((db) => hasKnownTable(db, 'cursorDiskKV', ['key', 'value'], 'key'))) await search(pass)
         // A search for everything has reported every issue that still exists.
         const droppedKeys = after > 0 ? [] : held.listIssueKeys(mirror, num).filter((key) => !pass.issueKeys.has(key))
         const { identity, signature } = file
@@ -186,13 +157,22 @@ function* readNamed(
   octetsMax: number,
 ): Generator<readonly NamedValue[], void> {
   const { file } = pass
-  for (let rest = keys; rest.length > 0;) {
-    const from = rest
-    const { values, taken, bytesRead, elapsedMs } = file.read((db) => readPage(db, from, octetsMax, file.readMsMax))
-    const { cost } = pass
-    pass.cost = { bytesRead: cost.bytesRead + bytesRead, longestReadMs: Math.max(cost.longestReadMs, elapsedMs) }
+  for (let at = 0; at < keys.length;) {
+    const rest = keys.slice(at)
+    const values: NamedValue[] = []
+    const read = (db: Database.Database, key: string): number => {
+      const row = tryRead(() => prepared<NamedValue>(db, READ_VALUE).get(octetsMax, key))?.value
+      if (row !== undefined) values.push({ ...row, octets: row.octets ?? 0 })
+      return row?.value?.length ?? 0
+    }
+    const portion = file.read((db) => readPortion(db, rest, file.readMsMax, (key) => read(db, key)))
+    const { bytesRead, longestReadMs } = pass.cost
+    pass.cost = {
+      bytesRead: bytesRead + portion.bytesRead,
+      longestReadMs: Math.max(longestReadMs, portion.elapsedMs),
+    }
     yield values
-    rest = rest.slice(taken)
+    at += portion.taken
   }
 }
 

@@ -1,5 +1,3 @@
-import { hash as digest } from 'node:crypto'
-import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -12,7 +10,7 @@ import { listRowChats, writeChange } from '../../../mirror/write/write.ts'
 import { type ChatChange, emptyChange, type RowState } from '../../../model/change.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { identityOf, listEntries, readPlainFile } from '../../open-safely/cursor-file.ts'
+import { entryAt, folderState, listEntries, readPlainFile, stateOf } from '../../open-safely/cursor-file.ts'
 import { judgeMissing, ofFolder, read, skipped, type PassRequest, type Source } from '../../source.ts'
 import { plainMessage } from '../records/model-messages.ts'
 import type { Part, TodoItem } from '../../../model/part.ts'
@@ -29,14 +27,7 @@ const YOUNG_MS = 600_000
 const AGAIN_MS = 30_000
 const LAST_KEY = '\u{10ffff}'
 
-interface PlanFile {
-  /** Its name in the folder. */
-  readonly key: string
-  readonly octets: number
-  readonly changedAtMs: number
-  /** Equal as long as the file is unchanged. */
-  readonly stamp: number
-}
+type PlanFile = NonNullable<ReturnType<typeof listPlans>>['files'][number]
 
 /**
  * The plans in one of Cursor's home folders. A plan is a document of the chat whose call wrote it; a plan of no known chat is
@@ -82,18 +73,17 @@ export function plansSource(folder: string): Source {
 
 /** The plans in their folder, from `stat` alone; null if there is no such folder. Links are skipped. */
 function listPlans(folder: string) {
-  const stat = lstatSync(folder, { bigint: true, throwIfNoEntry: false })
-  if (stat?.isDirectory() !== true) return null
-  const files = listEntries(folder).flatMap((entry): PlanFile[] => {
-    if (!entry.isFile() || !/.\.plan\.md$/i.test(entry.name)) return []
-    const own = lstatSync(join(folder, entry.name), { bigint: true, throwIfNoEntry: false })
-    if (own?.isFile() !== true) return []
-    const state = `${entry.name}\0${own.dev}:${own.ino}:${own.size}:${own.mtimeNs}:${own.ctimeNs}`
-    return [{ key: entry.name, octets: Number(own.size), changedAtMs: Number(own.mtimeMs), stamp: crc32(state) }]
+  const files = listEntries(folder).flatMap(({ name: key }) => {
+    const own = /.\.plan\.md$/i.test(key) ? entryAt(join(folder, key)) : null
+    if (!own?.isFile()) return []
+    const stamp = crc32(`${key}\0${stateOf(own)}`)
+    return [{ key, octets: Number(own.size), changedAtMs: Number(own.mtimeMs), stamp }]
   })
-  const identity = identityOf(stat)
-  const lines = files.map(({ key, stamp }) => `${key}\0${stamp}`)
-  return { files, identity, signature: digest('sha256', [identity, ...lines].join('\n')) }
+  const state = folderState(
+    folder,
+    files.map(({ key, stamp }) => `${key}\0${stamp}`),
+  )
+  return state === null ? null : { ...state, files }
 }
 
 const changeOf = (id: ChatId, said: Partial<ChatChange>): ChatChange => ({

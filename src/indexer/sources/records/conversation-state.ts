@@ -8,22 +8,7 @@ export type StateEntry =
   | { readonly kind: 'inline'; readonly bytes: Buffer }
 
 /** What the model saw of a chat, as the ids of blobs. */
-export interface ConversationState {
-  readonly entries: readonly StateEntry[]
-  /** Ids of the turns, which describe the thread a second time. No duplicates. */
-  readonly turns: readonly string[]
-  /** Ids of what summaries replaced in `entries`, oldest first. */
-  readonly archives: readonly string[]
-  readonly contextTokens: ChatFacts['contextTokens']
-  readonly workspaceUris: readonly string[]
-  readonly startedAtMs: number | null
-  /** A time of each turn, in order, if it has one for each; otherwise empty. */
-  readonly turnTimes: readonly (number | null)[]
-  /** The chats of subagents that it knows. */
-  readonly childIds: readonly string[]
-  /** What the chat was told to reach, if that is not reached yet or was. */
-  readonly goal: string | null
-}
+export type ConversationState = NonNullable<ReturnType<typeof decodeConversationState>>
 
 const MESSAGE = 1
 const OLD_TURN = 2
@@ -41,19 +26,23 @@ const STARTED = 26
 const ID_BYTES = 32
 
 /** Total: null for bytes that are not a state, or contain no known field. */
-export function decodeConversationState(bytes: Buffer): ConversationState | null {
+export function decodeConversationState(bytes: Buffer) {
   const fields = readWire(bytes)
   if (fields === null) return null
   const state = {
     entries: fields.flatMap(readEntry),
-    // The old field has the same ids; only stores of old builds have no other.
+    /** Ids of the turns, which describe the thread a second time. Only stores of old builds have no other field than the old one. */
     turns: firstList(fields, TURN, OLD_TURN),
+    /** Ids of what summaries replaced in `entries`, oldest first. */
     archives: firstList(fields, ARCHIVE, OLD_ARCHIVE),
     contextTokens: readTokens(fields),
     workspaceUris: bytesIn(fields, WORKSPACE).flatMap((uri) => filledString(uri.toString('utf8')) ?? []),
     startedAtMs: readTime(numberAt(fields, STARTED)),
+    /** A time of each turn, in order, if it has one for each; otherwise empty. */
     turnTimes: readTurnTimes(fields),
+    /** The chats of subagents that it knows. */
     childIds: readChildIds(fields),
+    /** What the chat was told to reach, if that is not reached yet or was. */
     goal: textIn(messageIn(fields, GOAL), 3),
   }
   const isKnown = Object.values(state).some((value) => value !== null && (!Array.isArray(value) || value.length > 0))
@@ -105,7 +94,7 @@ function earliestTime(fields: readonly WireField[]): number | null {
   return times.length === 0 ? null : times.reduce((least, time) => Math.min(least, time))
 }
 
-function readTokens(fields: readonly WireField[]): ConversationState['contextTokens'] {
+function readTokens(fields: readonly WireField[]): ChatFacts['contextTokens'] {
   const counts = readWire(bytesIn(fields, TOKENS).at(-1) ?? Buffer.alloc(0)) ?? []
   const positive = (number: number): number | null => numberAt(counts, number) || null
   const [used, limit] = [positive(1), positive(2)]

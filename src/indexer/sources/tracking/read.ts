@@ -47,7 +47,7 @@ async function importTracking(mirror: Mirror, num: number, file: OpenFile, reque
   for (const [table, query] of layout) {
     let after = FIRST
     let reason: IssueReason | null = null
-    for (let page: Page | null = null; page === null || page.isMore;) {
+    for (let page: ReturnType<typeof readPage> | null = null; page === null || page.isMore;) {
       page = file.read((db) => readPage(db, query, after, file.readMsMax / 4))
       for (const row of page.rows) {
         if (!tally.add(table, row)) reason ??= 'unknown-shape'
@@ -89,8 +89,8 @@ const columnsOf = {
   [HASHES]: ['conversationId', 'timestamp', 'createdAt', 'model', 'source'],
   [COMMITS]: ['commitHash', 'composerLinesAdded', 'composerLinesDeleted'],
 } as const
-export type TrackingTable = keyof typeof columnsOf
-export const trackingTables: readonly TrackingTable[] = [HASHES, COMMITS]
+type TrackingTable = keyof typeof columnsOf
+const trackingTables: readonly TrackingTable[] = [HASHES, COMMITS]
 
 /** Longer than any id, model or time. A longer value is not read. */
 const OCTETS_MAX = 200
@@ -105,11 +105,9 @@ select 1 from pragma_table_list(@table) where schema = 'main' and type = 'table'
 const LIST_COLUMNS = `select lower(name) from pragma_table_info(?)`
 
 /** For each existing table, the query for one page. The columns differ by version. */
-export type Layout = ReadonlyMap<TrackingTable, string>
-
-export function findLayout(db: Database.Database): Layout {
+function findLayout(db: Database.Database) {
   const tables = trackingTables.filter((table) => prepared(db, IS_TABLE).get({ table }) !== undefined)
-  return new Map(tables.map((table) => [table, pageOf(table, db.prepare(LIST_COLUMNS).pluck().all(table))]))
+  return new Map(tables.map((table) => [table, pageOf(table, db.prepare(LIST_COLUMNS).pluck().all(table))] as const))
 }
 
 function pageOf(table: TrackingTable, there: readonly unknown[]): string {
@@ -126,19 +124,13 @@ function pageOf(table: TrackingTable, there: readonly unknown[]): string {
 }
 
 /** Any column can have any value. Null if the column is missing; empty bytes if the value is too long. */
-export type TrackingRow = Readonly<Record<string, unknown>> & { readonly rowid: number }
-
-export interface Page {
-  readonly rows: readonly TrackingRow[]
-  readonly isMore: boolean
-  readonly isDamaged: boolean
-}
+type TrackingRow = Readonly<Record<string, unknown>> & { readonly rowid: number }
 
 /**
  * Rows after `after`, at least one if there is one. Stops early when the time is up.
  * @param forMs milliseconds
  */
-export function readPage(db: Database.Database, query: string, after: number, forMs: number): Page {
+function readPage(db: Database.Database, query: string, after: number, forMs: number) {
   const untilMs = performance.now() + forMs
   const rows: TrackingRow[] = []
   const isCut = tryRead(() => {
@@ -157,7 +149,7 @@ interface Hour extends TrackedWrite {
 }
 
 /** Sums up rows by chat and hour, and drops everything else in them. */
-export class TrackingTally {
+class TrackingTally {
   readonly #hours = new Map<string, Hour>()
   readonly #commits: ScoredCommit[] = []
 

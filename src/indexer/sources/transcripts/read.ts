@@ -1,9 +1,11 @@
-import { hash as digest } from 'node:crypto'
 import { lstatSync, type Dirent } from 'node:fs'
 import { join, parse, posix, win32, extname } from 'node:path'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import {
+  entryAt,
+  folderState,
+  stateOf,
   listEntries,
   readPlainFile,
   listFolders,
@@ -36,7 +38,7 @@ import {
   type Piece,
   type WholeChat,
 } from '../../open-safely/whole-store.ts'
-import { weighEvidence } from '../../projects/find-root.ts'
+import { weighEvidence } from '../../projects/root-uri.ts'
 import { decodeFacts, madeId } from '../records/chat.ts'
 import { decodeLines, decodeRecords, decodeText } from './decode.ts'
 import { OUTPUT_FILE, arrangeSteps, type Steps, type DecodedTranscript } from './transcript.ts'
@@ -236,43 +238,35 @@ function stepsIn(text: string): Steps {
 const FILE_BYTES_MAX = 32 * 1024 * 1024
 
 /** A transcript's file, from the directory listing. */
-export interface TranscriptFile {
+export type TranscriptFile = ReturnType<typeof fileAt>[number]
+
+/** @param parentChatId the chat in whose folder a subagent's transcript is */
+function fileAt(folder: string, within: readonly string[], { name }: Dirent, parentChatId: ChatId | null = null) {
+  const path = join(folder, ...within, name)
+  const stat = entryAt(path)
+  if (!stat?.isFile()) return []
   /** Path relative to the folder of transcripts, with slashes. */
-  readonly key: string
-  readonly path: string
-  readonly chatId: ChatId
-  /** The chat in whose folder a subagent's transcript is. */
-  readonly parentChatId: ChatId | null
-  readonly octets: number
-  /** Equal as long as the file is unchanged. */
-  readonly state: string
+  const key = [...within, name].join('/')
+  return [
+    { key, path, chatId: asChatId(parse(name).name), parentChatId, octets: Number(stat.size), state: stateOf(stat) },
+  ]
 }
 
 /**
  * All transcripts in their folder, from `stat` alone: `<id>`, `<id>/<id>` and `<id>/subagents/<sid>`, each as `.txt`,
  * `.json` or `.jsonl`. Links are skipped.
  */
-export function listTranscripts(folder: string): readonly TranscriptFile[] {
-  const files: TranscriptFile[] = []
-  const add = (within: readonly string[], name: string, parentChatId: ChatId | null): void => {
-    const path = join(folder, ...within, name)
-    const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false })
-    if (stat?.isFile() !== true) return
-    const state = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`
-    const chatId = asChatId(parse(name).name)
-    files.push({ key: [...within, name].join('/'), path, chatId, parentChatId, octets: Number(stat.size), state })
-  }
-  for (const entry of listEntries(folder)) {
-    if (isTranscript(entry)) add([], entry.name, null)
-    if (!entry.isDirectory()) continue
-    for (const inner of listEntries(join(folder, entry.name))) {
-      if (isTranscript(inner) && parse(inner.name).name === entry.name) add([entry.name], inner.name, null)
-      if (!inner.isDirectory() || inner.name !== 'subagents') continue
-      const agents = listEntries(join(folder, entry.name, inner.name)).filter(isTranscript)
-      for (const { name } of agents) add([entry.name, inner.name], name, asChatId(entry.name))
-    }
-  }
-  return files
+function listTranscripts(folder: string): readonly TranscriptFile[] {
+  return listEntries(folder).flatMap((entry) => {
+    if (!entry.isDirectory()) return isTranscript(entry) ? fileAt(folder, [], entry) : []
+    return listEntries(join(folder, entry.name)).flatMap((inner) => {
+      if (isTranscript(inner)) return parse(inner.name).name === entry.name ? fileAt(folder, [entry.name], inner) : []
+      if (!inner.isDirectory() || inner.name !== 'subagents') return []
+      const within = [entry.name, inner.name]
+      const agents = listEntries(join(folder, ...within)).filter(isTranscript)
+      return agents.flatMap((agent) => fileAt(folder, within, agent, asChatId(entry.name)))
+    })
+  })
 }
 
 const isTranscript = (entry: Dirent): boolean => entry.isFile() && /^.+\.(?:jsonl?|txt)$/i.test(entry.name)
@@ -280,13 +274,11 @@ const isTranscript = (entry: Dirent): boolean => entry.isFile() && /^.+\.(?:json
 const trustFile = (project: string): string => join(project, '.workspace-trusted')
 
 /** The state of a project's transcripts and of the file that names its root. Null if there is no such folder. */
-export function folderSignature(project: string, folder: string): string | null {
-  const stat = lstatSync(folder, { bigint: true, throwIfNoEntry: false })
-  if (stat?.isDirectory() !== true) return null
-  const trust = lstatSync(trustFile(project), { bigint: true, throwIfNoEntry: false })
+function folderSignature(project: string, folder: string): string | null {
+  const trust = entryAt(trustFile(project))
   const states = listTranscripts(folder).map(({ key, state }) => `${key}\0${state}`)
-  const lines = [`${stat.dev}:${stat.ino}`, trust === undefined ? '-' : `${trust.size}:${trust.mtimeNs}`, ...states]
-  return digest('sha256', lines.join('\n'))
+  const lines = [trust === null ? '-' : `${trust.size}:${trust.mtimeNs}`, ...states]
+  return folderState(folder, lines)?.signature ?? null
 }
 
 /** Its bytes, or why it cannot be read. */
