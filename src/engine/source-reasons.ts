@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isUserFolder, userFolderParts } from '../indexer/sources/records/user-folder.ts'
+import { isUserFolder, userFolderParts } from '../indexer/discover.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { listExcludedProjects } from '../mirror/projects/exclusion.ts'
 import type { PendingLoss } from '../model/pass.ts'

@@ -1,6 +1,6 @@
 import { FORMAT_VERSION } from '../archive/archived-chat.ts'
-import type { PulledRow } from '../indexer/sources/archive/pulled.ts'
-import { listLedger, type SeenRow } from '../mirror/hub/hub.ts'
+import type { PulledRow } from '../indexer/sources/archive/index.ts'
+import { type SeenRow, listLedger } from '../mirror/hub/hub.ts'
 import type { Mirror } from '../mirror/open.ts'
 import type { Hub } from './client.ts'
 import { unlessRefused } from './explain-error.ts'

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import { eachFolderOnce, listFolders, mayBeFolder, mayExist } from './open-safely/cursor-file.ts'
 import type { Source } from './source.ts'
-import { cliStoreSource } from './sources/cli-store/index.ts'
+import { cliStoreSource } from './sources/cli-store/read.ts'
 import { composerKvSource } from './sources/composer-kv/store-pass.ts'
 import {
   absentWorkspaceStores,
   globalItemsSource,
   workspaceItemsSources,
   workspacesFolder,
-} from './sources/items/index.ts'
-import { agentBlobsSource, pastedTextSource } from './sources/named-blobs/agent-blobs.ts'
-import { plansSource } from './sources/plans/index.ts'
-import { trackingSource } from './sources/tracking/index.ts'
-import { absentTranscripts, nursery, transcriptSources } from './sources/transcripts/index.ts'
+} from './sources/items/read.ts'
+import { agentBlobsSource, pastedTextSource } from './sources/named-blobs/read.ts'
+import { plansSource } from './sources/plans/read.ts'
+import { trackingSource } from './sources/tracking/read.ts'
+import { absentTranscripts, nursery, transcriptSources } from './sources/transcripts/read.ts'
 
 export interface Places {
   /** Cursor's `User` folders. */
@@ -107,3 +107,8 @@ const withoutDuplicates = (places: Places): Places => ({
   userDirs: eachFolderOnce(places.userDirs),
   homes: eachFolderOnce(places.homes),
 })
+
+/** The folders that Cursor creates in its `User` folder at its first start. */
+export const userFolderParts = ['globalStorage', 'workspaceStorage'] as const
+
+export const isUserFolder = (path: string): boolean => userFolderParts.some((name) => mayExist(join(path, name)))

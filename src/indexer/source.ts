@@ -14,7 +14,7 @@ import {
   openCursorFile,
   type OpenFile,
 } from './open-safely/cursor-file.ts'
-import type { StoreLook } from './sources/composer-kv/read-unknown.ts'
+import type { StoreLook } from './sources/composer-kv/read.ts'
 
 /** What a running pass reports after each bounded step. */
 export interface PassStep {

@@ -7,7 +7,7 @@ import { misconfiguredFolders, pendingLossText } from '../../engine/source-reaso
 import { discoverSources, listUnreadTrees } from '../../indexer/discover.ts'
 import { closedBy, listEntries, mayExist, orIfUnreadable } from '../../indexer/open-safely/cursor-file.ts'
 import type { Source } from '../../indexer/source.ts'
-import type { UnknownRows } from '../../indexer/sources/composer-kv/read-unknown.ts'
+import type { UnknownRows } from '../../indexer/sources/composer-kv/read.ts'
 import { isDamage, mirrorDamaged } from '../../mirror/damage/find-damage.ts'
 import { listSalvages } from '../../mirror/damage/replace-mirror.ts'
 import { openReader, type Mirror } from '../../mirror/open.ts'

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { listRunNames, readManifest } from '../../api/archives/archive-files.ts'
-import type { RunOrder, PruneOrder } from '../../api/archives/make-run.ts'
+import type { PruneOrder, RunOrder } from '../../api/archives/make-run.ts'
 import type {
   ArchiveActs,
   ArchiveHealth,
@@ -14,7 +14,7 @@ import type {
 import type { Progress } from '../../model/progress.ts'
 import { toIso } from '../../api/queries/answer-row.ts'
 import { runName, sumsOf, timeOfRun } from '../../archive/manifest.ts'
-import { readMap } from '../../indexer/sources/archive/decode.ts'
+import { readMap } from '../../indexer/sources/archive/index.ts'
 import { codeOf } from '../../mirror/damage/find-damage.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'

@@ -1,10 +1,10 @@
 import { unpackOfHub } from '../../api/archives/archive-files.ts'
 import type { Meeting } from '../../hub/meet.ts'
 import type { PullPart } from '../../hub/pull.ts'
-import { dropPulled, packPulled, takePulled } from '../../indexer/sources/archive/pulled.ts'
+import { dropPulled, packPulled, takePulled } from '../../indexer/sources/archive/index.ts'
 import { beginPush, clearQueue, nameProject, readState, writeState } from '../../mirror/hub/hub.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { forgetNames, emptyLog } from '../../mirror/purge/purge-rows.ts'
+import { emptyLog, forgetNames } from '../../mirror/purge/purge-rows.ts'
 import type { Written } from '../../model/change.ts'
 import { collectGarbage } from '../collect-garbage.ts'
 

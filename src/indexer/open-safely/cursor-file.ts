@@ -1,5 +1,6 @@
 import Database from '../../sqlite.ts'
 import type Sqlite from 'better-sqlite3'
+import { hash as digest } from 'node:crypto'
 import {
   type BigIntStats,
   constants,
@@ -26,8 +27,8 @@ export const identityOf = ({ dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): stri
  * @throws Error if it may not be examined
  */
 export function identityAt(path: string): string | null {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return stat === undefined ? null : identityOf(stat)
+  const stat = statOrNull(path)
+  return stat === null ? null : identityOf(stat)
 }
 
 /**
@@ -50,8 +51,8 @@ export function eachFolderOnce(paths: readonly string[]): string[] {
 const nameOf = (path: string): string =>
   orIfUnreadable(
     () => {
-      const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-      return stat === undefined || stat.ino === 0n ? path : identityOf(stat)
+      const stat = statOrNull(path)
+      return stat === null || stat.ino === 0n ? path : identityOf(stat)
     },
     () => path,
   )
@@ -102,6 +103,28 @@ export function listFolders(folder: string): string[] | null {
     () => listEntries(folder).flatMap((entry) => (isFolder(entry) ? entry.name : [])),
     () => null,
   )
+}
+
+/** What is at a path itself: a link is not followed. Null if nothing is. */
+export const entryAt = (path: string): BigIntStats | null =>
+  lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
+
+/** @param withRights whether a change of permissions counts, because an unreadable file may be readable now */
+export function stateOf(stat: BigIntStats | null | undefined, withRights = true): string {
+  if (stat === null || stat === undefined) return '-'
+  const { dev, ino, size, mtimeNs, ctimeNs } = stat
+  return `${dev}:${ino}:${size}:${mtimeNs}${withRights ? `:${ctimeNs}` : ''}`
+}
+
+/**
+ * A folder after what is in it was listed, so that one that vanishes meanwhile does not count as empty. Null if there is none.
+ * @param lines change when a file is added, removed or changed
+ */
+export function folderState(folder: string, lines: readonly string[]) {
+  const stat = entryAt(folder)
+  if (stat?.isDirectory() !== true) return null
+  const identity = identityOf(stat)
+  return { identity, signature: digest('sha256', [identity, ...lines].join('\n')) }
 }
 
 type PlainFile = { readonly kind: 'bytes'; readonly bytes: Buffer } | { readonly kind: 'too-large' | 'unreadable' }
@@ -171,13 +194,11 @@ export interface ClosedFile {
  * The target of a link, because SQLite keeps the WAL beside the target and not beside the link. If the link cannot be
  * resolved, the path itself: opening it gives the reason.
  */
-function realPath(path: string): string {
-  try {
-    return lstatSync(path).isSymbolicLink() ? realpathSync(path) : path
-  } catch {
-    return path
-  }
-}
+const realPath = (path: string): string =>
+  orIfUnreadable(
+    () => (lstatSync(path).isSymbolicLink() ? realpathSync(path) : path),
+    () => path,
+  )
 
 const statOrNull = (path: string): BigIntStats | null => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
 
@@ -204,7 +225,7 @@ export function fileSignature(link: string): string | null {
   const main = statOrNull(path)
   if (main === null) return null
   const parts = [main, statOrNull(`${path}-wal`), statOrNull(`${path}-journal`)]
-  return parts.map((stat) => (stat === null ? '-' : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`)).join(' ')
+  return parts.map((stat) => stateOf(stat, false)).join(' ')
 }
 
 /** The file and SQLite's files beside it: a change shows in one of them. */
@@ -405,6 +426,9 @@ export function closedBy(error: unknown): ClosedFile {
     return closed('unreadable', `SQLite cannot read it: ${message}. This layout is unknown.`)
   throw error
 }
+
+/** A larger value is not read: it becomes an issue with its key and size. */
+export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
 
 export const ITEMS_MAX = 1000
 /** Few enough that most values are garbage before the young generation is collected. */

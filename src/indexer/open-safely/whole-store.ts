@@ -267,11 +267,7 @@ export interface FolderListing<Group extends FileGroup> {
 }
 
 /** What was read of a group of files. */
-export interface GroupContent {
-  readonly pieces: readonly Piece[]
-  readonly bytesRead: number
-  readonly longestReadMs: number
-}
+export type GroupContent = Pick<WholeContent, 'pieces' | 'bytesRead' | 'longestReadMs'>
 
 /** Chats are collected in memory until they add up to this many bytes. */
 const PORTION_OCTETS_MAX = 4 * 1024 * 1024

@@ -1,8 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Piece } from '../../../src/indexer/open-safely/whole-store.ts'
-import { decodeItems } from '../../../src/indexer/sources/items/decode-items.ts'
-import { decodeHeadTable, decodeMembership, decodeProjects } from '../../../src/indexer/sources/items/decode-lists.ts'
+import {
+  decodeItems,
+  decodeHeadTable,
+  decodeMembership,
+  decodeProjects,
+} from '../../../src/indexer/sources/items/decode.ts'
 import { halfCharacter, halvedJson } from '../records/rows.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Again } from '../../../src/model/pass.ts'
 import { sourceNum } from '../../../src/mirror/sources/sources.ts'
-import { globalItemsSource } from '../../../src/indexer/sources/items/index.ts'
+import { globalItemsSource } from '../../../src/indexer/sources/items/read.ts'
 import { casesBeside, writtenOut } from '../../helpers/cases.ts'
 import { headers, type CursorHome, type Store } from '../../helpers/cursor.ts'
 import {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseExactly, readTimestamp } from '../../../src/indexer/sources/records/json.ts'
-import { bytesIn, numberAt, readWire, type WireField } from '../../../src/indexer/sources/records/wire.ts'
+import { bytesIn, numberAt, readWire, type WireField } from '../../../src/indexer/sources/records/conversation-state.ts'
 import { unwrapPrompt } from '../../../src/indexer/sources/records/unwrap-prompt.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeTranscript } from '../../../src/indexer/sources/transcripts/index.ts'
+import { decodeTranscript } from '../../../src/indexer/sources/transcripts/read.ts'
 import type { DecodedTranscript } from '../../../src/indexer/sources/transcripts/transcript.ts'
 import { asChatId, asMessageId } from '../../../src/model/ids.ts'
 import type { Part } from '../../../src/model/part.ts'

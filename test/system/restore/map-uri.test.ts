@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMap } from '../../../src/indexer/sources/archive/decode.ts'
+import { readMap } from '../../../src/indexer/sources/archive/index.ts'
 import { normaliseRoot } from '../../../src/indexer/projects/root-uri.ts'
 import { UserError } from '../../../src/model/user-error.ts'
 import { casesBeside } from '../../helpers/cases.ts'

@@ -13,8 +13,7 @@ import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Placeholder, Role } from '../../../model/message.ts'
 import { type OpenFile, ITEMS_MAX } from '../../open-safely/cursor-file.ts'
-import { weighEvidence } from '../../projects/find-root.ts'
-import type { Evidence } from '../../projects/root-uri.ts'
+import { weighEvidence, type Evidence } from '../../projects/root-uri.ts'
 import { decodeChatRow, madeId, type DecodedChatRow } from '../records/chat.ts'
 import { decodeMessageRow } from '../records/message.ts'
 import { type Page, type RawRow, type RowRef, chatKey, readPage, splitKey } from './read.ts'
@@ -40,27 +39,16 @@ export interface Known {
 }
 
 /** One portion of what was read, ready for one transaction of the mirror. */
-export interface Portion {
-  readonly chats: ChatChange[]
-  readonly rows: RowState[]
-  readonly goneKeys: string[]
-  readonly droppedKeys: string[]
-  readonly issues: RowIssue[]
-  readonly evidence: EvidenceWrite[]
-  readonly paths: PathsWrite[]
-  bytesRead: number
-  longestReadMs: number
-  rowsDone: number
-}
+export type Portion = ReturnType<typeof emptyPortion>
 
-const emptyPortion = (): Portion => ({
-  chats: [],
-  rows: [],
-  goneKeys: [],
-  droppedKeys: [],
-  issues: [],
-  evidence: [],
-  paths: [],
+const emptyPortion = () => ({
+  chats: [] as ChatChange[],
+  rows: [] as RowState[],
+  goneKeys: [] as string[],
+  droppedKeys: [] as string[],
+  issues: [] as RowIssue[],
+  evidence: [] as EvidenceWrite[],
+  paths: [] as PathsWrite[],
   bytesRead: 0,
   longestReadMs: 0,
   rowsDone: 0,
@@ -97,20 +85,7 @@ export function* readChats(
   yield draft.take(true)
 }
 
-interface ChatDraft {
-  readonly diff: ChatDiff
-  ownRow: OwnRow
-  /** What the chat's own row gives besides; null if it is not read yet, or is in a portion already. */
-  besides: Pick<Portion, 'rows' | 'issues' | 'evidence' | 'paths'> | null
-  toolData: ReadonlyMap<MessageId, unknown>
-  roles: ReadonlyMap<MessageId, Role | null>
-  readonly copies: Map<MessageId, MessageDraft>
-  messages: MessageWrite[]
-  vanished: MessageId[]
-  /** How many rows of messages are still to be read. */
-  unread: number
-  placeholders: Map<MessageId, Placeholder | null>
-}
+type ChatDraft = ReturnType<typeof startDraft>
 
 /** Collects what was read since the last portion. */
 class PortionDraft {
@@ -278,22 +253,25 @@ class PortionDraft {
   }
 }
 
-function startDraft(diff: ChatDiff, known: Known): ChatDraft {
+function startDraft(diff: ChatDiff, known: Known) {
   const key = chatKey(diff.chatId)
   const isThere = diff.refs.some((ref) => ref.key === key)
   const isGoneNow = diff.goneKeys.includes(key)
   const isGone = !isThere && (isGoneNow || known.isGoneRow(key))
   // A chat that was deleted whole is back by its messages alone. In a new mirror it would live.
   const isBack = isGone && !isGoneNow && !known.hasMessages(diff.chatId)
+  const ownRow: OwnRow = { kind: isBack ? 'forgotten' : isGone ? 'gone' : 'unread' }
   return {
     diff,
-    ownRow: { kind: isBack ? 'forgotten' : isGone ? 'gone' : 'unread' },
-    besides: null,
-    toolData: new Map(),
-    roles: new Map(),
-    copies: new Map(),
-    messages: [],
-    placeholders: new Map(),
+    ownRow,
+    /** What the chat's own row gives besides; null if it is not read yet, or is in a portion already. */
+    besides: null as Pick<Portion, 'rows' | 'issues' | 'evidence' | 'paths'> | null,
+    toolData: new Map() as ReadonlyMap<MessageId, unknown>,
+    roles: new Map() as ReadonlyMap<MessageId, Role | null>,
+    copies: new Map<MessageId, MessageDraft>(),
+    messages: [] as MessageWrite[],
+    placeholders: new Map<MessageId, Placeholder | null>(),
+    /** How many rows of messages are still to be read. */
     unread: 0,
     vanished: diff.goneKeys.flatMap((gone) => messageIdOf(gone) ?? []),
   }

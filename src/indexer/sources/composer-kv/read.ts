@@ -1,10 +1,19 @@
 import Database from '../../../sqlite.ts'
 import type Sqlite from 'better-sqlite3'
 import { crc32 } from 'node:zlib'
-import { type OpenFile, type Portion, readPortion, tryRead } from '../../open-safely/cursor-file.ts'
+import {
+  type OpenFile,
+  type Portion,
+  readPortion,
+  tryRead,
+  VALUE_OCTETS_MAX,
+  endedBy,
+  openCursorFile,
+} from '../../open-safely/cursor-file.ts'
 import { hasKnownTable } from '../records/read-table.ts'
 import { prepared } from '../../../mirror/sql.ts'
 import { type ChatId, type MessageId, asChatId, asMessageId } from '../../../model/ids.ts'
+import type { SourceState } from '../../../model/source.ts'
 
 /**
  * The two key families with chats: `composerData:<chat>` and `bubbleId:<chat>:<message>`. No other
@@ -73,9 +82,6 @@ export const messageRange = (chatId: ChatId): KeyRange => ({
 })
 
 type Db = Sqlite.Database
-
-/** A larger value is not read: it becomes an issue with its key and size. */
-export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
 
 /** A row whose value has not been read. */
 export interface RowRef {
@@ -210,17 +216,12 @@ order by key limit ?
 `
 const KEY_BYTES = `select cast(key as blob) as bytes from cursorDiskKV where rowid = ?`
 
-export interface KeyPage {
-  readonly refs: readonly RowRef[]
-  /** Where the next page starts; null after the last page. */
-  readonly next: Buffer | null
-}
-
 /**
  * One page of a key family, from the index alone. The bound is bytes and not a string: a key that is not UTF-8 would
  * come back changed from a JavaScript string, and would stop or repeat the walk.
+ * @returns `next`: where the next page starts; null after the last page
  */
-export function listKeyPage(db: Db, range: KeyRange, after: Buffer, pageRows = 10_000): KeyPage {
+export function listKeyPage(db: Db, range: KeyRange, after: Buffer, pageRows = 10_000) {
   const refs = prepared<RowRef>(db, LIST_KEYS).all(after, range.to, pageRows).map(withRowid)
   const last = refs.at(-1)
   if (last === undefined || refs.length < pageRows) return { refs, next: null }
@@ -232,13 +233,7 @@ const COUNT_RANGE = `select count(*) as count from cursorDiskKV where key > ? an
 const COUNT_ALL = `select count(*) as count from cursorDiskKV`
 const COUNT_NULL_KEYS = `select count(*) as count from cursorDiskKV where key is null`
 
-export interface RowCounts {
-  readonly chatRows: number
-  readonly totalRows: number
-  readonly nullKeys: number
-}
-
-export function countRows(db: Db): RowCounts {
+export function countRows(db: Db) {
   const count = (sql: string, ...params: unknown[]): number =>
     prepared<{ count: number }>(db, sql).get(...params)?.count ?? 0
   const inRange = ({ from, to }: KeyRange): number => count(COUNT_RANGE, from, to)
@@ -282,7 +277,7 @@ export function readPage(db: Db, refs: readonly RowRef[], readMsMax: number): Pa
     return row.value === null ? 0 : octets
   })
   // Checksums are calculated after the transaction.
-  const rows = found.map(({ bytes, ...row }) => {
+  const rows = found.map(({ bytes, ...row }): RawRow => {
     return { ...row, checksum: row.value === null ? null : crc32(bytes ?? row.value) }
   })
   return { rows, unreadable, ...portion }
@@ -299,3 +294,96 @@ function readRow(db: Db, ref: RowRef) {
   const bytes = mayDiffer ? (prepared<{ bytes: Buffer }>(db, sql.bytes).get(at)?.bytes ?? null) : null
   return row === undefined ? undefined : { ...row, bytes }
 }
+
+/** The keys of every other kind of row that was ever seen beside chats, by their start. None of them is a chat. */
+const KNOWN_STARTS = [
+  'agentKv:',
+  'ai_accepted_diffs.',
+  'ai_hashes.',
+  'bcCachedDetails:',
+  'bubbleId:',
+  'checkpointId:',
+  'cloudAgentDraft:',
+  'codeBlockDiff:',
+  'codeBlockPartialInlineDiffFates:',
+  'composer.autoAccept.lastSeenHead',
+  'composer.composerHeaders.',
+  'composer.content.',
+  'composerData:',
+  'composerVirtualRowHeights:',
+  'expectedContent-',
+  'inlineDiff',
+  'messageRequestContext:',
+  'ofsContent:',
+  'patch-graph:',
+] as const
+const KNOWN_TABLES: ReadonlySet<string> = new Set(['cursorDiskKV', 'ItemTable', 'composerHeaders'])
+
+/** Rows that no source reads and that this version does not know. No value of them is read. */
+export interface UnknownRows {
+  readonly table: string
+  /** How their keys begin, without ids; null for a whole table. `<id>` if the start itself may be data of the user. */
+  readonly start: string | null
+  readonly rows: number
+}
+
+const LIST_TABLES = `select name from sqlite_master where type = 'table' and rootpage > 0 and name not glob 'sqlite_*' order by name`
+/** Keys from the index alone, some thousand in a millisecond. */
+const LIST_KEY_STARTS = `select cast(substr(key, 1, 200) as text) as key from cursorDiskKV where key > ? order by key limit ?`
+const PAGE = 5000
+
+/** What a look at a store finds that reads no value. */
+export interface StoreLook {
+  readonly state: SourceState
+  readonly detail: string | null
+  /** The most rows first. */
+  readonly unknown: readonly UnknownRows[]
+}
+
+export function lookAtStore(path: string): StoreLook {
+  const file = openCursorFile(path)
+  if (file.kind === 'closed') return { state: file.state, detail: file.detail, unknown: [] }
+  const counts = new Map<string, number>()
+  try {
+    const tables = file.read((db) => prepared<{ name: string }>(db, LIST_TABLES).all()).map(({ name }) => name)
+    for (let after: string | undefined = tables.includes('cursorDiskKV') ? '' : undefined; after !== undefined;) {
+      const from: string = after
+      const page = file.read((db) => prepared<{ key: string | null }>(db, LIST_KEY_STARTS).all(from, PAGE))
+      for (const { key } of page)
+        if (key !== null && !isKnown(key)) counts.set(startOf(key), (counts.get(startOf(key)) ?? 0) + 1)
+      after = page.length < PAGE ? undefined : (page.at(-1)?.key ?? undefined)
+    }
+    const ofKeys = [...counts].map(([start, rows]) => ({ table: 'cursorDiskKV', start, rows }))
+    const ofTables = tables
+      .filter((name) => !KNOWN_TABLES.has(name))
+      .map((name) => ({ table: named(name), start: null, rows: file.read((db) => countTable(db, name)) }))
+    const unknown = [...ofKeys, ...ofTables].toSorted((one, other) => other.rows - one.rows)
+    return { state: 'ok', detail: null, unknown }
+  } catch (error) {
+    const { state, detail } = endedBy(error)
+    return { state, detail, unknown: [] }
+  } finally {
+    file.close()
+  }
+}
+
+const isKnown = (key: string): boolean =>
+  // In the last one the id comes first.
+  KNOWN_STARTS.some((start) => key.startsWith(start)) || key.endsWith(':cloudAgent:metadata')
+
+/** A name as programs have them: a word, not an id, a path or a person's words. */
+const isName = (text: string): boolean =>
+  /^[A-Za-z_$][\w$.-]{0,39}$/.test(text) &&
+  text.replace(/\D/g, '').length <= 3 &&
+  !/auth(?!or)|token|secret|mail/i.test(text)
+
+/** The text before the first colon. A key without one may be data of the user as a whole. */
+function startOf(key: string): string {
+  const colon = key.indexOf(':')
+  return colon > 0 && isName(key.slice(0, colon)) ? `${key.slice(0, colon + 1)}<id>` : '<id>'
+}
+
+const named = (table: string): string => (isName(table) ? table : '<table>')
+
+const countTable = (db: Db, table: string): number =>
+  prepared<{ count: number }>(db, `select count(*) as count from "${table.replaceAll('"', '""')}"`).get()?.count ?? 0

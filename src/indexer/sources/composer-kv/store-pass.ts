@@ -1,4 +1,5 @@
 import * as detect from './find-changes.ts'
+import * as held from '../../../mirror/sources/sources.ts'
 import {
   CHATS_PER_READ,
   type Compared,
@@ -8,16 +9,15 @@ import {
   compareAgain,
   diffChats,
 } from './find-changes.ts'
-import * as held from '../../../mirror/sources/sources.ts'
 import { countMissed, readSweep, saveSweep } from '../../../mirror/sources/sources.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type OpenFile, fileSignature } from '../../open-safely/cursor-file.ts'
 import {
-  URGENT_MAX,
   type PassRequest,
   type PassStep,
   type Source,
+  URGENT_MAX,
   judgeMissing,
   massRule,
   ofDatabase,
@@ -25,9 +25,8 @@ import {
   whileOpen,
 } from '../../source.ts'
 import { type ChatDiff, type Known, type Portion, readChats } from './read-chats.ts'
-import { lookAtStore } from './read-unknown.ts'
-import { BEFORE_ALL, type RowRef, countRows, emptyStore, hasTable, listAbove, listTail } from './read.ts'
-import { inBulk, type Mirror } from '../../../mirror/open.ts'
+import { BEFORE_ALL, type RowRef, countRows, emptyStore, hasTable, listAbove, listTail, lookAtStore } from './read.ts'
+import { type Mirror, inBulk } from '../../../mirror/open.ts'
 import { type Change, type Position, emptyChange } from '../../../model/change.ts'
 import { writeChange } from '../../../mirror/write/write.ts'
 import type { Again } from '../../../model/pass.ts'

@@ -2,23 +2,152 @@ import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/sql.ts'
 import { hasKnownTable } from '../records/read-table.ts'
 import { tabKeys } from '../records/chat.ts'
+import { readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join, sep } from 'node:path'
+import {
+  type OpenFile,
+  fileSignature,
+  filesOf,
+  isAbsence,
+  mayExist,
+  orIfUnreadable,
+  VALUE_OCTETS_MAX,
+} from '../../open-safely/cursor-file.ts'
+import { type WholeContent, writeWhole } from '../../open-safely/whole-store.ts'
+import { findRoot } from '../../projects/root-uri.ts'
+import { closedFolder, ofDatabase, read, skipped, whileOpen, type Source } from '../../source.ts'
+import { readRegular } from '../../../regular-file.ts'
+import {
+  decodeHeadTable,
+  decodeItems,
+  decodeWorkspaceRoot,
+  headColumns,
+  itemKeys as keys,
+  type HeadRow,
+  type RawItem,
+  type RootOf,
+  type Workspace,
+} from './decode.ts'
+
+const WORKSPACE = 'workspace-items'
+const DECODER = 5
+/** The global store's version of a chat is newer: these copies are from before the chat was moved there. */
+const RANK = 2
+/** The global store changes with every message, and these items rarely do. */
+const LOOK_EVERY_MS = 15_000
 
 /**
- * The items that are read, by exact name. The table also contains tokens, keys and settings, so nothing in it is ever
- * selected by a pattern, but for the panes of a workspace's window.
+ * What the global store of one Cursor user folder contains besides the rows of chats.
+ * @param userDir Cursor's `User` folder
  */
-export const LIST_KEY = 'composer.composerHeaders'
-export const PROJECTS_KEY = 'glass.localAgentProjects.v1'
-export const MEMBERSHIP_KEY = 'glass.localAgentProjectMembership.v1'
-export const COMPOSERS_KEY = 'composer.composerData'
-export const PROMPTS_KEY = 'aiService.prompts'
-const PANE_KEY = 'workbench.panel.composerChatViewPane'
+export function globalItemsSource(userDir: string): Source {
+  const path = join(userDir, 'globalStorage', 'state.vscdb')
+  return {
+    ...ofDatabase({ kind: 'global-items', decoder: DECODER, path, rank: RANK, isAlwaysWarm: true }),
+    everyMs: LOOK_EVERY_MS,
+    async pass(mirror, num, request) {
+      return (
+        skipped(mirror, num, request, fileSignature(path), LOOK_EVERY_MS) ??
+        whileOpen(path, async (file) => {
+          await writeWhole(mirror, num, { ...readItems(file, path, null), signature: file.signature }, request)
+          return read
+        })
+      )
+    },
+  }
+}
 
-const globalKeys: readonly string[] = [LIST_KEY, PROJECTS_KEY, MEMBERSHIP_KEY, ...tabKeys]
-const workspaceKeys: readonly string[] = [...tabKeys, COMPOSERS_KEY, PANE_KEY, PROMPTS_KEY]
+/**
+ * Every workspace of one Cursor user folder. A folder without a store is none: there may be thousands of them.
+ * @param userDir Cursor's `User` folder
+ */
+export function workspaceItemsSources(userDir: string): Source[] {
+  const root = workspacesFolder(userDir)
+  return storesIn(root)?.filter(mayExist).map(workspaceSource) ?? [closedFolder(WORKSPACE, root, RANK)]
+}
 
-/** Larger values are not read. */
-export const VALUE_OCTETS_MAX = 32 * 1024 * 1024
+/** The stores of workspaces that have none. */
+export const absentWorkspaceStores = (userDir: string): string[] =>
+  (storesIn(workspacesFolder(userDir)) ?? []).filter((path) => !mayExist(path))
+
+/** The folder in which Cursor creates one for each workspace. */
+export const workspacesFolder = (userDir: string): string => join(userDir, 'workspaceStorage')
+
+/**
+ * Where the entries of the folder have a store, if they are workspaces. One that was moved to another disk is a link. Null
+ * if the folder may not be listed. Nothing but strings is made, because there may be a hundred thousand.
+ */
+const storesIn = (root: string): string[] | null =>
+  orIfUnreadable<string[] | null>(
+    () =>
+      readdirSync(root)
+        .sort()
+        .map((name) => `${root}${sep}${name}${sep}state.vscdb`),
+    // No workspace has been opened yet.
+    (code) => (isAbsence(code) ? [] : null),
+  )
+
+function workspaceSource(path: string): Source {
+  const folder = dirname(path)
+  const id = basename(folder)
+  const json = join(folder, 'workspace.json')
+  const signature = (): string | null => {
+    const [store, stat] = [fileSignature(path), statSync(json, { bigint: true, throwIfNoEntry: false })]
+    const ofJson = stat === undefined ? '-' : `${stat.ino}:${stat.size}:${stat.mtimeNs}`
+    return store === null && stat === undefined ? null : `${store ?? '-'} ${ofJson}`
+  }
+  return {
+    ...ofDatabase({ kind: WORKSPACE, decoder: DECODER, path, rank: RANK, isAlwaysWarm: false }),
+    files: [...filesOf(path), json],
+    signature,
+    async pass(mirror, num, request) {
+      const now = signature()
+      return (
+        skipped(mirror, num, request, now) ??
+        whileOpen(path, async (file) => {
+          const rootUri = readWorkspaceRoot(folder)
+          const root = rootUri === null ? null : findRoot(rootUri)
+          const workspaces = root === null ? [] : [{ id, root }]
+          const content = readItems(file, path, { id, rootUri })
+          await writeWhole(mirror, num, { ...content, workspaces, signature: now }, request)
+          return read
+        })
+      )
+    },
+  }
+}
+
+/**
+ * One item per transaction, as tabs can be large, and one page of the table of heads. A store that could not be copied is
+ * open only meanwhile.
+ * @param workspace null for the global store
+ */
+function readItems(file: OpenFile, path: string, workspace: Workspace | null): WholeContent {
+  const layout = file.read((db) => findLayout(db, workspace === null))
+  const items = layout.items.flatMap((key) => file.read((db) => readItem(db, key)) ?? [])
+  const heads: HeadRow[] = []
+  const { heads: query } = layout
+  // Changes between two pages show at the next look.
+  const nextHeads = (): readonly HeadRow[] =>
+    query === null ? [] : file.read((db) => prepared<HeadRow>(db, query).all(heads.length))
+  for (let page = nextHeads(); page.length > 0; page = nextHeads()) heads.push(...page)
+  const bytes = [...items, ...heads].reduce((sum, { value }) => sum + (value?.length ?? 0), file.bytesRead)
+  return {
+    pieces: [
+      ...decodeItems(items, workspace),
+      ...(query === null ? [] : [decodeHeadTable(heads, workspaceRoots(path))]),
+    ],
+    workspaces: [],
+    identity: file.identity,
+    signature: null,
+    bytesRead: bytes,
+    longestReadMs: file.longestReadMs(),
+  }
+}
+
+const globalKeys: readonly string[] = [keys.list, keys.projects, keys.membership, ...tabKeys]
+const workspaceKeys: readonly string[] = [...tabKeys, keys.composers, keys.pane, keys.prompts]
+
 const PAGE_ROWS = 500
 
 /** `/` is the character after `.`. Keys that end in `.hidden` name views that a pane hides, and no chats. */
@@ -30,24 +159,18 @@ where key > 'workbench.panel.composerChatViewPane.' and key < 'workbench.panel.c
 
 const LIST_COLUMNS = `select lower(name) from pragma_table_info('composerHeaders')`
 
-export interface Layout {
-  /** The keys of the items to read in this store. They need not exist. */
-  readonly items: readonly string[]
-  /** The query for a page of the table of heads; null if it has none. */
-  readonly heads: string | null
-}
-
 /**
  * A workspace's store has items of its own, and no table of heads.
+ * @returns `items`: the keys of the items to read in this store, which need not exist. `heads`: the query for a page of the
+ * table of heads; null if it has none
  * @throws UnknownLayout if a table is in an unknown form
  */
-export function findLayout(db: Database.Database, isGlobal: boolean): Layout {
-  const keys = isGlobal ? globalKeys : workspaceKeys
+export function findLayout(db: Database.Database, isGlobal: boolean) {
   const hasItems = hasKnownTable(db, 'ItemTable', ['key', 'value'], 'key')
   const panes = hasItems && !isGlobal ? prepared<string>(db, LIST_PANES).pluck().all() : []
   const hasHeads = isGlobal && hasKnownTable(db, 'composerHeaders', [], 'key')
   return {
-    items: hasItems ? [...keys, ...panes] : [],
+    items: hasItems ? [...(isGlobal ? globalKeys : workspaceKeys), ...panes] : [],
     heads: hasHeads ? headsQuery(prepared<string>(db, LIST_COLUMNS).pluck().all()) : null,
   }
 }
@@ -57,29 +180,11 @@ const READ_ITEM = `
 select octet_length(value) as octets, ${UP_TO_MAX} from ItemTable where key = ? and value is not null
 `
 
-/** An item as it was read. `value` is null if it is too large. */
-export interface RawItem {
-  readonly key: string
-  readonly octets: number
-  readonly value: Buffer | null
-}
-
 /** Null if the store has no such row. NULL means the same: that is how Cursor deletes. */
 export function readItem(db: Database.Database, key: string): RawItem | null {
   const row = prepared<Omit<RawItem, 'key'>>(db, READ_ITEM).get(key)
   return row === undefined ? null : { key, ...row }
 }
-
-/** The columns of the table of heads. Which exist, and in which order, differs by version. */
-const headColumns = [
-  'composerId',
-  'workspaceId',
-  'createdAt',
-  'lastUpdatedAt',
-  'isArchived',
-  'isSubagent',
-  'recency',
-] as const
 
 /** @param there the names of the existing columns. SQLite ignores their case */
 function headsQuery(there: readonly string[]): string {
@@ -91,15 +196,43 @@ function headsQuery(there: readonly string[]): string {
   return `select ${columns.join(', ')}, ${value} from composerHeaders ${order} limit ${PAGE_ROWS} offset ?`
 }
 
-/** Null if the column is missing. Any column can have any value. `workspaceId` is the id of a workspace and nothing else. */
-export type HeadRow = Readonly<Record<(typeof headColumns)[number], unknown>> & {
-  readonly octets: number
-  /** Null if the column is NULL, or the value too large; `octets` distinguishes the two. */
-  readonly value: Buffer | null
+/** It names one folder. */
+const WORKSPACE_BYTES_MAX = 1024 * 1024
+
+/**
+ * The root of the workspace with this folder. Null if its `workspace.json` is missing, as for a window without a
+ * folder.
+ */
+function readWorkspaceRoot(folder: string): string | null {
+  try {
+    return decodeWorkspaceRoot(readRegular(join(folder, 'workspace.json'), WORKSPACE_BYTES_MAX).toString())
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
 }
 
-/** One page of the table of heads; null after the last one. Changes between two pages show at the next look. */
-export function readHeads(db: Database.Database, query: string, offset: number): readonly HeadRow[] | null {
-  const rows = prepared<HeadRow>(db, query).all(offset)
-  return rows.length === 0 ? null : rows
+/** A workspace's id is the name of its folder, and must not lead out of the parent folder. */
+const isName = (id: string): boolean => /^[\w-][\w.-]*$/.test(id)
+
+/**
+ * The roots of the workspaces beside this global store. Each is read once.
+ * @param path the store
+ */
+function workspaceRoots(path: string): RootOf {
+  const folder = join(dirname(dirname(path)), 'workspaceStorage')
+  const known = new Map<string, string | null>()
+  return (id) => {
+    if (!known.has(id)) known.set(id, isName(id) ? rootOrNull(join(folder, id)) : null)
+    return known.get(id) ?? null
+  }
+}
+
+/** An unreadable workspace must not make its chats' heads unreadable. */
+function rootOrNull(folder: string): string | null {
+  try {
+    return readWorkspaceRoot(folder)
+  } catch {
+    return null
+  }
 }

@@ -1,13 +1,12 @@
 import { hash as digest } from 'node:crypto'
+import { normaliseRoot } from '../../projects/root-uri.ts'
 import type { NameMessage, Piece, WholeChat } from '../../open-safely/whole-store.ts'
-import type { Evidence } from '../../projects/root-uri.ts'
 import {
   type JsonRecord,
   asRecord,
   boundJson,
   countIn,
   decodeEvidence,
-  decodePaths,
   decodeTodos,
   filledStringIn,
   firstFilledIn,
@@ -17,6 +16,7 @@ import {
   parseRow,
   parsedRecord,
   readModelName,
+  readFileUri,
   readTime,
   recordIn,
   stringIn,
@@ -27,26 +27,10 @@ import type { ChatFacts, ChatMetadata, ContextItem, MessageDraft } from '../../.
 import { CALL_CHAT_PREFIX, type ChatFormat } from '../../../model/chat.ts'
 import { type ChatId, type MessageId, asChatId, asMessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import type { Placeholder, Placeholders } from '../../../model/message.ts'
+import type { Placeholder } from '../../../model/message.ts'
 import type { Outline, OutlineEntry } from '../../../model/thread.ts'
 
-export interface DecodedChatRow {
-  readonly kind: 'chat'
-  readonly facts: ChatFacts
-  readonly outline: Outline
-  /** Messages inside the chat's own row, in its order. */
-  readonly embedded: readonly MessageDraft[]
-  /** Entries of the chat's own row that are in the place of a message and have nothing to show. */
-  readonly placeholders: Placeholders
-  /** Tool data that old builds stored in the chat's row, by message. The message's decoder needs it. */
-  readonly toolData: ReadonlyMap<MessageId, unknown>
-  readonly evidence: readonly Evidence[]
-  /** Files and folders that the chat is about, as normalised URIs. */
-  readonly paths: readonly string[]
-  /** True if the row names a copy of the thread as the model saw it. */
-  readonly namesCopy: boolean
-  readonly issue: IssueReason | null
-}
+export type DecodedChatRow = ReturnType<typeof decodeChatRecord>
 
 /**
  * Decodes the value of a `composerData:` row. Total: any bytes become a chat or an issue. `makeId` gives an id to an
@@ -58,23 +42,27 @@ export function decodeChatRow(value: string | Buffer, chatId: ChatId, makeId: Ma
 }
 
 /** Decodes a chat's object, from whichever place. */
-export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeId): DecodedChatRow {
-  const conversation = readConversation(chat, makeId)
-  const mapped = readConversationMap(chat, conversation, makeId)
+export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeId) {
+  const { conversation, mapped } = readBodies(chat, makeId)
   const headers = decodeHeaders(chat)
   const toolData = readToolData(chat)
-  const embedded = decodeEmbedded([...conversation, ...mapped], toolData)
+  const { messages, placeholders, issue } = decodeEmbedded([...conversation, ...mapped], toolData)
   return {
-    kind: 'chat',
+    kind: 'chat' as const,
     facts: decodeFacts(chat, chatId, readFormat(chat, headers !== null)),
     outline: headers ?? (conversation.length === 0 ? null : conversation.map(({ id, record }) => entryOf(id, record))),
-    embedded: embedded.messages,
-    placeholders: embedded.placeholders,
+    /** Messages inside the chat's own row, in its order. */
+    embedded: messages,
+    /** Entries of the chat's own row that are in the place of a message and have nothing to show. */
+    placeholders,
+    /** Tool data that old builds stored in the chat's row, by message. The message's decoder needs it. */
     toolData,
     evidence: decodeEvidence(chat),
+    /** Files and folders that the chat is about, as normalised URIs. */
     paths: decodePaths(chat),
+    /** True if the row names a copy of the thread as the model saw it. */
     namesCopy: readStateText(chat) !== null,
-    issue: embedded.issue,
+    issue,
   }
 }
 
@@ -117,34 +105,27 @@ interface EmbeddedBody {
 
 type MakeId = (ordinal: number) => MessageId
 
-/** The bodies of `conversation[]` in order, each with a unique id. */
-function readConversation(chat: JsonRecord, makeId: MakeId): readonly EmbeddedBody[] {
-  const taken = new Set<MessageId>()
-  return listIn(chat, 'conversation').map((element, ordinal) => {
-    const record = asRecord(element)
-    const own = filledStringIn(record, 'bubbleId')
-    const id = own === null || taken.has(asMessageId(own)) ? makeId(ordinal) : asMessageId(own)
+/**
+ * The bodies of `conversation[]` in order, and those of `conversationMap` that are not among them. Each has a unique id, and
+ * the ordinals of the second continue after the first.
+ */
+function readBodies(chat: JsonRecord, makeId: MakeId) {
+  const taken = new Set<string>()
+  const bodyOf = (own: string | null, ordinal: number, record: JsonRecord | null): EmbeddedBody => {
+    const id = own === null || taken.has(own) ? makeId(ordinal) : asMessageId(own)
     taken.add(id)
     return { id, record }
-  })
-}
-
-/** The bodies of `conversationMap` that are not in `conversation[]`. Their ordinals continue after those. */
-function readConversationMap(
-  chat: JsonRecord,
-  conversation: readonly EmbeddedBody[],
-  makeId: MakeId,
-): readonly EmbeddedBody[] {
-  const listed = new Set(conversation.map((body) => body.id))
-  const taken = new Set<MessageId>()
-  return Object.entries(recordIn(chat, 'conversationMap') ?? {}).flatMap(([key, element], index) => {
-    const own = asMessageId(wellFormed(key))
-    const record = asRecord(element)
+  }
+  const conversation = listIn(chat, 'conversation')
+    .map(asRecord)
+    .map((record, ordinal) => bodyOf(filledStringIn(record, 'bubbleId'), ordinal, record))
+  const listed = new Set<string>(taken)
+  const mapped = Object.entries(recordIn(chat, 'conversationMap') ?? {}).flatMap(([key, element], index) => {
+    const [own, record] = [wellFormed(key), asRecord(element)]
     if (record === null || listed.has(own)) return []
-    const id = key === '' || taken.has(own) ? makeId(conversation.length + index) : own
-    taken.add(id)
-    return { id, record }
+    return bodyOf(own === '' ? null : own, conversation.length + index, record)
   })
+  return { conversation, mapped }
 }
 
 /** Bodies that have nothing to show are left out; their place in the order stays, as a gap. */
@@ -403,4 +384,41 @@ export const decodeHead = (head: JsonRecord, chatId: ChatId, list: string): Chat
 export function readFlag(value: unknown): boolean | null {
   if (typeof value === 'boolean') return value
   return value === 0 || value === 1 ? value === 1 : null
+}
+
+/** Enough to find the root that contains most of them. */
+const pathsMax = 12
+const lengthMax = 4096
+
+/**
+ * Files and folders that a chat is about, as distinct normalised URIs. They decide where a chat belongs if there is no
+ * other evidence. Relative paths are useless for that. Of `context`, which is the unsent draft, only the attached
+ * places are read.
+ */
+export function decodePaths(chat: JsonRecord): readonly string[] {
+  const found = new Set<string>()
+  for (const place of namedPlaces(chat)) {
+    const uri = readPlace(place)
+    if (uri !== null && uri.length <= lengthMax) found.add(uri)
+    if (found.size === pathsMax) break
+  }
+  return [...found]
+}
+
+function* namedPlaces(chat: JsonRecord): Generator<unknown, void> {
+  const context = recordIn(chat, 'context')
+  yield* listIn(context, 'fileSelections')
+  yield* listIn(context, 'folderSelections')
+  yield* listIn(chat, 'newlyCreatedFiles')
+  // Their values are the texts of files; only the keys are read, which are URIs.
+  yield* Object.keys(recordIn(chat, 'codeBlockData') ?? {})
+  yield* Object.keys(recordIn(chat, 'originalFileStates') ?? {})
+  yield* listIn(context, 'attachedCodeChunks')
+  yield* listIn(chat, 'attachedCodeChunks')
+  yield* listIn(chat, 'allAttachedFileCodeChunksUris')
+}
+
+function readPlace(place: unknown): string | null {
+  const uri = readFileUri(asRecord(place)?.['uri']) ?? readFileUri(place)
+  return uri === null ? null : (normaliseRoot(uri)?.uri ?? null)
 }

@@ -1,7 +1,6 @@
 import type { ChatFacts } from '../../../model/change.ts'
+import table from './step-tools.json' with { type: 'json' }
 import { type JsonRecord, filledString, parseJson, readTime } from './json.ts'
-import { decodeStepCall } from './step-call.ts'
-import { bytesIn, hexBytes, messageIn, numberAt, readWire, textIn, type WireField } from './wire.ts'
 
 /** One place in a thread, according to its state: the id of a blob, or the message itself. */
 export type StateEntry =
@@ -9,22 +8,7 @@ export type StateEntry =
   | { readonly kind: 'inline'; readonly bytes: Buffer }
 
 /** What the model saw of a chat, as the ids of blobs. */
-export interface ConversationState {
-  readonly entries: readonly StateEntry[]
-  /** Ids of the turns, which describe the thread a second time. No duplicates. */
-  readonly turns: readonly string[]
-  /** Ids of what summaries replaced in `entries`, oldest first. */
-  readonly archives: readonly string[]
-  readonly contextTokens: ChatFacts['contextTokens']
-  readonly workspaceUris: readonly string[]
-  readonly startedAtMs: number | null
-  /** A time of each turn, in order, if it has one for each; otherwise empty. */
-  readonly turnTimes: readonly (number | null)[]
-  /** The chats of subagents that it knows. */
-  readonly childIds: readonly string[]
-  /** What the chat was told to reach, if that is not reached yet or was. */
-  readonly goal: string | null
-}
+export type ConversationState = NonNullable<ReturnType<typeof decodeConversationState>>
 
 const MESSAGE = 1
 const OLD_TURN = 2
@@ -42,19 +26,23 @@ const STARTED = 26
 const ID_BYTES = 32
 
 /** Total: null for bytes that are not a state, or contain no known field. */
-export function decodeConversationState(bytes: Buffer): ConversationState | null {
+export function decodeConversationState(bytes: Buffer) {
   const fields = readWire(bytes)
   if (fields === null) return null
   const state = {
     entries: fields.flatMap(readEntry),
-    // The old field has the same ids; only stores of old builds have no other.
+    /** Ids of the turns, which describe the thread a second time. Only stores of old builds have no other field than the old one. */
     turns: firstList(fields, TURN, OLD_TURN),
+    /** Ids of what summaries replaced in `entries`, oldest first. */
     archives: firstList(fields, ARCHIVE, OLD_ARCHIVE),
     contextTokens: readTokens(fields),
     workspaceUris: bytesIn(fields, WORKSPACE).flatMap((uri) => filledString(uri.toString('utf8')) ?? []),
     startedAtMs: readTime(numberAt(fields, STARTED)),
+    /** A time of each turn, in order, if it has one for each; otherwise empty. */
     turnTimes: readTurnTimes(fields),
+    /** The chats of subagents that it knows. */
     childIds: readChildIds(fields),
+    /** What the chat was told to reach, if that is not reached yet or was. */
     goal: textIn(messageIn(fields, GOAL), 3),
   }
   const isKnown = Object.values(state).some((value) => value !== null && (!Array.isArray(value) || value.length > 0))
@@ -106,7 +94,7 @@ function earliestTime(fields: readonly WireField[]): number | null {
   return times.length === 0 ? null : times.reduce((least, time) => Math.min(least, time))
 }
 
-function readTokens(fields: readonly WireField[]): ConversationState['contextTokens'] {
+function readTokens(fields: readonly WireField[]): ChatFacts['contextTokens'] {
   const counts = readWire(bytesIn(fields, TOKENS).at(-1) ?? Buffer.alloc(0)) ?? []
   const positive = (number: number): number | null => numberAt(counts, number) || null
   const [used, limit] = [positive(1), positive(2)]
@@ -186,4 +174,204 @@ const callTime = (step: readonly WireField[], call: readonly WireField[]): numbe
 /** The bytes of a state; null if the text is neither base64 nor hex. */
 export function decodeStateText(text: string): Buffer | null {
   return hexBytes(text) ?? (/^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : null)
+}
+
+/** What is read of a message, by name: the number of its field, and what it is if not one text. `list`: of messages. */
+type Shape = { readonly [name: string]: readonly [number: number, of?: 'number' | 'texts' | 'list', each?: Shape] }
+
+interface Tool {
+  readonly name: string
+  readonly args: Shape
+  /** In the first field of the result, which is a success. */
+  readonly output: Shape
+}
+
+/**
+ * By the number of the field that holds the call. The numbers, and those of the fields, are from a published description of
+ * Cursor's messages; the ones for shell, glob, grep, read, edit, web search and web fetch were seen in stores.
+ */
+const tools = table as unknown as Readonly<Record<string, Tool>>
+
+const MCP = 15
+const CALL_ID = 57
+/** Fields of a call beside the tool's: hooks, its id, when it began and ended. */
+const beside: ReadonlySet<number> = new Set([54, CALL_ID, 59, 60])
+const CALL_ID_BYTES_MAX = 200
+
+/** A call with its arguments and its result, as parts of a model's message, and short texts of which one may be its id. */
+export function decodeStepCall(fields: readonly WireField[]) {
+  const call = fields.find(({ number, value }) => !beside.has(number) && Buffer.isBuffer(value))
+  const value = call !== undefined && Buffer.isBuffer(call.value) ? (readWire(call.value) ?? []) : []
+  const args = messageIn(value, 1)
+  const texts = [...fields, ...value, ...args].flatMap((each) =>
+    Buffer.isBuffer(each.value) && each.value.length <= CALL_ID_BYTES_MAX ? [each.value.toString('utf8')] : [],
+  )
+  const known = tools[call?.number ?? 0]
+  const isMcp = call?.number === MCP
+  const toolName = isMcp ? 'mcp' : (known?.name ?? 'unknown')
+  const input = isMcp ? mcpArguments(args) : readShape(args, known?.args ?? {})
+  const toolCallId = textIn(fields, CALL_ID)
+  const content: JsonRecord[] = [{ type: 'tool-call', toolName, input, ...(toolCallId === null ? {} : { toolCallId }) }]
+  const result = toolCallId === null ? null : readResult(messageIn(value, 2), isMcp, known)
+  if (result !== null) content.push({ type: 'tool-result', toolName, toolCallId, ...result })
+  return { content, texts }
+}
+
+/** As `call_mcp_tool` has them, so that such a call gets the same name everywhere. */
+const mcpArguments = (args: readonly WireField[]): JsonRecord => ({
+  server: textIn(args, 9) ?? textIn(args, 4),
+  toolName: textIn(args, 5) ?? textIn(args, 1),
+  arguments: readMap(args, 2, 0),
+})
+
+const DEPTH_MAX = 20
+
+/** A map of names to values of any kind. Numbers have a fixed width and are left out. */
+const readMap = (fields: readonly WireField[], number: number, depth: number): JsonRecord =>
+  Object.fromEntries(
+    bytesIn(fields, number).flatMap((entry) => {
+      const pair = readWire(entry) ?? []
+      const name = textIn(pair, 1)
+      return name === null ? [] : [[name, depth > DEPTH_MAX ? null : readAny(messageIn(pair, 2), depth + 1)]]
+    }),
+  )
+
+function readAny(fields: readonly WireField[], depth: number): unknown {
+  const [field] = fields
+  if (field === undefined) return null
+  if (field.number === 4) return field.value === 1
+  if (!Buffer.isBuffer(field.value)) return null
+  if (field.number === 3) return field.value.toString('utf8')
+  const inner = readWire(field.value) ?? []
+  if (field.number === 5) return readMap(inner, 1, depth)
+  if (field.number !== 6 || depth > DEPTH_MAX) return null
+  return bytesIn(inner, 1).map((each) => readAny(readWire(each) ?? [], depth + 1))
+}
+
+/** Null if nothing of it is known. A result is one of several messages; the first is a success, the others say why not. */
+function readResult(fields: readonly WireField[], isMcp: boolean, known: Tool | undefined): JsonRecord | null {
+  const [field] = fields
+  if (field === undefined || !Buffer.isBuffer(field.value)) return null
+  const inner = readWire(field.value) ?? []
+  // A failed command has the same fields as one that succeeded.
+  const isOutput = field.number === 1 || (known?.name === 'shell' && field.number === 2)
+  if (!isOutput) {
+    const reason = inner
+      .flatMap(({ value }) => (Buffer.isBuffer(value) ? value.toString('utf8') : []))
+      .find(isPlainText)
+    return { isError: true, ...(reason === undefined ? {} : { result: reason }) }
+  }
+  const texts = isMcp ? bytesIn(inner, 1).flatMap((each) => textIn(messageIn(readWire(each) ?? [], 1), 1) ?? []) : []
+  const output = isMcp ? { text: texts.join('\n') } : readShape(inner, known?.output ?? {})
+  const { before: _, after: __, ...short } = output
+  // The whole file before and after is kept only where no difference is.
+  const shown = typeof output['diff'] === 'string' ? short : output
+  return Object.keys(shown).length === 0 ? null : { result: shown, isError: isMcp && numberAt(inner, 2) === 1 }
+}
+
+// oxlint-disable-next-line no-control-regex
+const isPlainText = (text: string): boolean => text !== '' && !/[\u0000-\u0008\ufffd]/.test(text)
+
+function readShape(fields: readonly WireField[], shape: Shape): JsonRecord {
+  const read = Object.entries(shape).flatMap(([name, [number, of, each]]): [string, unknown][] => {
+    const value =
+      of === undefined
+        ? textIn(fields, number)
+        : of === 'number'
+          ? numberAt(fields, number)
+          : of === 'texts'
+            ? bytesIn(fields, number).map((text) => text.toString('utf8'))
+            : bytesIn(fields, number).map((item) => readShape(readWire(item) ?? [], each ?? {}))
+    return value === null || (Array.isArray(value) && value.length === 0) ? [] : [[name, value]]
+  })
+  return Object.fromEntries(read)
+}
+
+/**
+ * One field of a protobuf message. Varints are numbers. Fields with a length are bytes, and may be messages themselves.
+ */
+export interface WireField {
+  readonly number: number
+  readonly value: number | Buffer
+}
+
+const VARINT = 0
+const FIXED_64 = 1
+const BYTES = 2
+const FIXED_32 = 5
+const VARINT_BYTES_MAX = 10
+const FIELD_NUMBER_MAX = 2 ** 29 - 1
+
+/**
+ * The fields of a protobuf message in order, as far as they can be read without its definition: numbers of a fixed
+ * width are skipped. Total: null for bytes that are not such a message.
+ */
+export function readWire(bytes: Buffer): readonly WireField[] | null {
+  const fields: WireField[] = []
+  for (let at = 0; at < bytes.length;) {
+    const tag = readVarint(bytes, at)
+    if (tag === null) return null
+    const [number, type] = [Math.floor(tag.value / 8), tag.value % 8]
+    if (number < 1 || number > FIELD_NUMBER_MAX) return null
+    const field = readValue(bytes, tag.end, type)
+    if (field === null) return null
+    if (field.value !== null) fields.push({ number, value: field.value })
+    at = field.end
+  }
+  return fields
+}
+
+interface Read<Value> {
+  readonly value: Value
+  readonly end: number
+}
+
+function readValue(bytes: Buffer, at: number, type: number): Read<number | Buffer | null> | null {
+  if (type === VARINT) return readVarint(bytes, at)
+  if (type === BYTES) {
+    const length = readVarint(bytes, at)
+    if (length === null || length.value > bytes.length - length.end) return null
+    const end = length.end + length.value
+    return { value: bytes.subarray(length.end, end), end }
+  }
+  const width = type === FIXED_64 ? 8 : type === FIXED_32 ? 4 : null
+  return width === null || width > bytes.length - at ? null : { value: null, end: at + width }
+}
+
+/**
+ * Seven bits per byte, least significant first. A number that is too large to be exact becomes the largest exact one.
+ */
+function readVarint(bytes: Buffer, from: number): Read<number> | null {
+  let value = 0
+  for (let length = 0; length < VARINT_BYTES_MAX; length += 1) {
+    const byte = bytes[from + length]
+    if (byte === undefined) return null
+    value += (byte & 0x7f) * 2 ** (7 * length)
+    if (byte < 0x80) return { value: Math.min(value, Number.MAX_SAFE_INTEGER), end: from + length + 1 }
+  }
+  return null
+}
+
+/** All fields with this number that are bytes. */
+export const bytesIn = (fields: readonly WireField[], number: number): readonly Buffer[] =>
+  fields.flatMap((field) => (field.number === number && Buffer.isBuffer(field.value) ? [field.value] : []))
+
+/** The last varint with this number, because a later one replaces earlier ones. */
+export function numberAt(fields: readonly WireField[], number: number): number | null {
+  const values = fields.flatMap((field) => (field.number === number ? [field.value] : []))
+  return values.findLast((value) => typeof value === 'number') ?? null
+}
+
+/** The first message with this number; empty if there is none. */
+export const messageIn = (fields: readonly WireField[], number: number): readonly WireField[] =>
+  readWire(bytesIn(fields, number)[0] ?? Buffer.alloc(0)) ?? []
+
+export const textIn = (fields: readonly WireField[], number: number): string | null =>
+  filledString(bytesIn(fields, number)[0]?.toString('utf8'))
+
+/** The bytes of a text that is hex and nothing else; else null. No pattern looks at it: it may have millions of digits. */
+export function hexBytes(text: string): Buffer | null {
+  // Node stops at the first sign that is no digit.
+  const bytes = Buffer.from(text, 'hex')
+  return text !== '' && 2 * bytes.length === text.length ? bytes : null
 }

@@ -163,27 +163,12 @@ function decodeError(details: unknown): { readonly part: Part | null; readonly i
   return { part, isTooDeep: boundJson(parsed).isTooDeep }
 }
 
-/** Known strings of a message's record that are not part of the conversation, or are read elsewhere. */
+/** Known strings with words that are not part of the conversation, or are read elsewhere and can be empty in their own form. */
 const KNOWN: ReadonlySet<string> = new Set([
-  'text',
   'richText',
-  'rawText',
-  'delegate',
   'initText',
-  'content',
-  'message',
-  'thinking',
   'simulatedMsgReason',
   'workspaceProjectDir',
-  'conversationState',
-  'checkpointId',
-  'afterCheckpointId',
-  'requestId',
-  'serverBubbleId',
-  'usageUuid',
-  'unifiedMode',
-  'modelType',
-  'createdAt',
   'promptDryRunInfo',
   'cachedConversationSummary',
   'conversationSummary',

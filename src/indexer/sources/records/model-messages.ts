@@ -1,5 +1,5 @@
 import { constants } from 'node:buffer'
-import type { MessageDraft } from '../../../model/change.ts'
+import type { MessageDraft, RowIssue } from '../../../model/change.ts'
 import type { MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Json } from '../../../model/json.ts'
@@ -45,10 +45,7 @@ export interface ModelEntry {
   readonly isFromTurn?: boolean
 }
 
-export interface EntryIssue {
-  readonly key: string
-  readonly reason: IssueReason
-}
+export type EntryIssue = Pick<RowIssue, 'key' | 'reason'>
 
 export interface DecodedThread {
   readonly messages: readonly MessageDraft[]
@@ -59,13 +56,10 @@ export interface DecodedThread {
   readonly issues: readonly EntryIssue[]
 }
 
-/** A place in the thread: something to show, or a message that could not be read. */
-interface Place {
+/** A place in the thread: something to show, or a message that could not be read, which has no role. */
+interface Place extends Omit<DecodedEntry, 'role' | 'isGap' | 'issue'> {
   readonly id: MessageId
   readonly role: Role | null
-  readonly parts: readonly Part[]
-  readonly sentAtMs: number | null
-  readonly isSimulated: boolean
 }
 
 /**

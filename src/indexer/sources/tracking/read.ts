@@ -2,8 +2,82 @@ import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/sql.ts'
 import type { ScoredCommit, TrackedWrite } from '../../../model/commit.ts'
 import { asChatId } from '../../../model/ids.ts'
-import { tryRead } from '../../open-safely/cursor-file.ts'
+import { tryRead, type OpenFile, fileSignature } from '../../open-safely/cursor-file.ts'
 import { countIn, filledString, readModelName, readTime } from '../records/json.ts'
+import { join } from 'node:path'
+import type { Mirror } from '../../../mirror/open.ts'
+import * as held from '../../../mirror/sources/sources.ts'
+import { emptyChange, type RowIssue } from '../../../model/change.ts'
+import { writeChange } from '../../../mirror/write/write.ts'
+import type { IssueReason } from '../../../model/issue.ts'
+import { ofDatabase, read, skipped, whileOpen, type PassDone, type PassRequest, type Source } from '../../source.ts'
+
+/** Cursor writes to it with every edit, and its content is not urgent. */
+const READ_EVERY_MS = 60_000
+/** This many hours of chats are written in one transaction, as the messages of each chat may need new places. */
+const WRITE_AT_ONCE = 100
+/** Before every row: rowids may be negative. */
+const FIRST = Number.MIN_SAFE_INTEGER
+
+/** Cursor's record of the code that its chats wrote, in the folder `ai-tracking` of one of its home folders. */
+export function trackingSource(folder: string): Source {
+  const path = join(folder, 'ai-code-tracking.db')
+  return {
+    // It contains no chats, so no chat ever comes from it.
+    ...ofDatabase({ kind: 'tracking', decoder: 1, path, rank: 9, isAlwaysWarm: false }),
+    everyMs: READ_EVERY_MS,
+    async pass(mirror, num, request) {
+      const skip = skipped(mirror, num, request, fileSignature(path), READ_EVERY_MS)
+      return skip ?? whileOpen(path, (file) => importTracking(mirror, num, file, request))
+    },
+  }
+}
+
+/**
+ * Adds the content of the file to what is known, one page per transaction. Adding a row twice changes nothing, so an
+ * interrupted pass starts again: the position is written with the last step. What Cursor removed from the file stays
+ * known.
+ */
+async function importTracking(mirror: Mirror, num: number, file: OpenFile, request: PassRequest): Promise<PassDone> {
+  const layout = file.read(findLayout)
+  const change = () => ({ ...emptyChange, source: num, nowMs: request.now() })
+  let tally = new TrackingTally()
+  let bytesRead = file.bytesRead
+  const issues: RowIssue[] = []
+  for (const [table, query] of layout) {
+    let after = FIRST
+    let reason: IssueReason | null = null
+    for (let page: ReturnType<typeof readPage> | null = null; page === null || page.isMore;) {
+      page = file.read((db) => readPage(db, query, after, file.readMsMax / 4))
+      for (const row of page.rows) {
+        if (!tally.add(table, row)) reason ??= 'unknown-shape'
+        for (const value of Object.values(row)) bytesRead += String(value).length
+      }
+      after = page.rows.at(-1)?.rowid ?? after
+      if (page.isDamaged) reason = 'unreadable-page'
+      const isFull = tally.size >= WRITE_AT_ONCE
+      const outcome = isFull ? writeChange(mirror, { ...change(), ...tally.sums }) : null
+      if (isFull) tally = new TrackingTally()
+      await request.turn({ bytesRead, longestReadMs: file.longestReadMs(), outcome })
+      bytesRead = 0
+    }
+    if (reason !== null) issues.push({ key: table, reason, octets: null })
+  }
+  held.saveCounts(mirror, { num, totalRows: layout.size, nullKeys: 0, nowMs: request.now() })
+  // Each table counts as one row.
+  const outcome = writeChange(mirror, {
+    ...change(),
+    ...tally.sums,
+    rows: [...layout.keys()].map((key) => ({ key, rowid: 0, octets: 0, checksum: null })),
+    goneKeys: trackingTables.filter(
+      (table) => !layout.has(table) && held.findHeldRow(mirror, num, table) !== undefined,
+    ),
+    issues,
+    position: { watermark: null, watermarkKey: null, identity: file.identity, signature: file.signature },
+  })
+  await request.turn({ outcome })
+  return read
+}
 
 /**
  * The tables and columns that are read, by exact name. The file also contains code, whole files and summaries of chats:
@@ -15,8 +89,8 @@ const columnsOf = {
   [HASHES]: ['conversationId', 'timestamp', 'createdAt', 'model', 'source'],
   [COMMITS]: ['commitHash', 'composerLinesAdded', 'composerLinesDeleted'],
 } as const
-export type TrackingTable = keyof typeof columnsOf
-export const trackingTables: readonly TrackingTable[] = [HASHES, COMMITS]
+type TrackingTable = keyof typeof columnsOf
+const trackingTables: readonly TrackingTable[] = [HASHES, COMMITS]
 
 /** Longer than any id, model or time. A longer value is not read. */
 const OCTETS_MAX = 200
@@ -31,11 +105,9 @@ select 1 from pragma_table_list(@table) where schema = 'main' and type = 'table'
 const LIST_COLUMNS = `select lower(name) from pragma_table_info(?)`
 
 /** For each existing table, the query for one page. The columns differ by version. */
-export type Layout = ReadonlyMap<TrackingTable, string>
-
-export function findLayout(db: Database.Database): Layout {
+function findLayout(db: Database.Database) {
   const tables = trackingTables.filter((table) => prepared(db, IS_TABLE).get({ table }) !== undefined)
-  return new Map(tables.map((table) => [table, pageOf(table, db.prepare(LIST_COLUMNS).pluck().all(table))]))
+  return new Map(tables.map((table) => [table, pageOf(table, db.prepare(LIST_COLUMNS).pluck().all(table))] as const))
 }
 
 function pageOf(table: TrackingTable, there: readonly unknown[]): string {
@@ -52,19 +124,13 @@ function pageOf(table: TrackingTable, there: readonly unknown[]): string {
 }
 
 /** Any column can have any value. Null if the column is missing; empty bytes if the value is too long. */
-export type TrackingRow = Readonly<Record<string, unknown>> & { readonly rowid: number }
-
-export interface Page {
-  readonly rows: readonly TrackingRow[]
-  readonly isMore: boolean
-  readonly isDamaged: boolean
-}
+type TrackingRow = Readonly<Record<string, unknown>> & { readonly rowid: number }
 
 /**
  * Rows after `after`, at least one if there is one. Stops early when the time is up.
  * @param forMs milliseconds
  */
-export function readPage(db: Database.Database, query: string, after: number, forMs: number): Page {
+function readPage(db: Database.Database, query: string, after: number, forMs: number) {
   const untilMs = performance.now() + forMs
   const rows: TrackingRow[] = []
   const isCut = tryRead(() => {
@@ -83,7 +149,7 @@ interface Hour extends TrackedWrite {
 }
 
 /** Sums up rows by chat and hour, and drops everything else in them. */
-export class TrackingTally {
+class TrackingTally {
   readonly #hours = new Map<string, Hour>()
   readonly #commits: ScoredCommit[] = []
 

@@ -1,4 +1,4 @@
-import type { MessageDraft } from '../../../model/change.ts'
+import type { MessageDraft, PendingReference } from '../../../model/change.ts'
 import type { ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Json } from '../../../model/json.ts'
@@ -9,7 +9,6 @@ import type { NameMessage } from '../../open-safely/whole-store.ts'
 import { isBlank, stringLeaves } from '../records/json.ts'
 import { plainMessage } from '../records/model-messages.ts'
 import { noInput, openCall, withPlans } from '../records/tool.ts'
-import { missingOutputs } from './read-outputs.ts'
 import { joinPrompts, type Prompt } from '../records/unwrap-prompt.ts'
 
 interface MessageStep {
@@ -217,4 +216,22 @@ export class OpenCalls {
   clear(): void {
     this.#calls.length = 0
   }
+}
+
+/** A file beside the transcripts, to which Cursor wrote a long output for the agent to read. */
+export const OUTPUT_FILE = /(?:^|[\\/])agent-tools[\\/]([^\\/]+\.txt)$/
+/** How ids of agents of the SDK begin. */
+const SDK_PREFIX = 'agent-'
+
+/**
+ * The outputs that a transcript leaves out and that have another place: files that a call reads, and calls of an agent of the
+ * SDK. A call that has no id is known by the file.
+ */
+export function missingOutputs(parts: readonly Part[], chatId: ChatId): readonly PendingReference[] {
+  return parts.flatMap((part): PendingReference[] => {
+    if (part.kind !== 'tool' || part.output !== null) return []
+    const file = part.callId === null ? part.paths.find((path) => OUTPUT_FILE.test(path)) : undefined
+    const name = file ?? (chatId.startsWith(SDK_PREFIX) ? part.callId : null)
+    return name === null ? [] : [{ kind: 'output', name, path: null }]
+  })
 }

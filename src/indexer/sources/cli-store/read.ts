@@ -10,12 +10,114 @@ import {
   readPlainFile,
   readPortion,
   tryRead,
+  VALUE_OCTETS_MAX,
+  filesOf,
+  entryAt,
+  folderState,
+  stateOf,
+  listEntries,
 } from '../../open-safely/cursor-file.ts'
 import { hasKnownTable } from '../records/read-table.ts'
 import { walkState, type WalkedState } from '../records/walk-state.ts'
 import { type JsonRecord, filledStringIn } from '../records/json.ts'
-import { decodeSidecar, decodeStoreFacts, type StoreFacts } from './decode-facts.ts'
-import type { StoreFile } from './index.ts'
+import { decodeSidecar, decodeStoreFacts, type StoreFacts, pieceOf } from './decode.ts'
+import { listLiveMessages } from '../../../mirror/write/messages.ts'
+import { join } from 'node:path'
+import { asChatId, type ChatId } from '../../../model/ids.ts'
+import { type FolderListing, writeFolder } from '../../open-safely/whole-store.ts'
+import { ofFolder, read, skipped, type Source } from '../../source.ts'
+
+interface Place {
+  readonly folder: string
+  /** `by-folder`: chats are below the hash of the folder in which they were started. `flat`: side by side. */
+  readonly layout: 'by-folder' | 'flat'
+}
+
+/**
+ * The messages as the model saw them: with the results of calls, unlike a transcript; without times, unlike the
+ * editor's store.
+ */
+const RANK = 1
+
+/** The chats of the command line in a folder of one of Cursor's home folders. */
+export function cliStoreSource(place: Place): Source {
+  return {
+    ...ofFolder({ kind: 'cli-store', decoder: 3, folder: place.folder, rank: RANK }),
+    signature: () => listFolder(place)?.signature ?? null,
+    async pass(mirror, num, request) {
+      const listing = listFolder(place)
+      if (listing === null) return { kind: 'closed', state: 'missing', detail: null }
+      const skip = skipped(mirror, num, request, listing.signature)
+      if (skip !== null) return skip
+      const busy = await writeFolder(mirror, num, listing, request, (store) => {
+        const found = readStore(store)
+        const listLive = () => listLiveMessages(mirror, store.chatId, num)
+        return found === null ? null : { ...found, pieces: [pieceOf(store, found, listLive)] }
+      })
+      if (busy === 0) return read
+      return { kind: 'closed', state: 'busy', detail: `Cursor is writing to the stores of ${busy} of its chats.` }
+    },
+  }
+}
+
+/** A chat's store, from the directory listing. */
+export type StoreFile = ReturnType<typeof storeAt>[number]
+
+const foldersIn = (path: string): string[] =>
+  listEntries(path).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
+
+/** Every store, from `stat` alone. Links are skipped. */
+function listStores({ folder, layout }: Place): readonly StoreFile[] {
+  return foldersIn(folder).flatMap((name) =>
+    layout === 'flat'
+      ? storeAt(folder, name, null)
+      : foldersIn(join(folder, name)).flatMap((inner) => storeAt(folder, inner, name)),
+  )
+}
+
+function storeAt(folder: string, name: string, hash: string | null) {
+  const key = hash === null ? name : `${hash}/${name}`
+  const path = join(folder, key, 'store.db')
+  /** Cursor's `meta.json` beside the store. */
+  const sidecarPath = join(folder, key, 'meta.json')
+  const [own, wal, journal] = filesOf(path).map(entryAt)
+  if (!own?.isFile()) return []
+  // SQLite may change the owner of the files beside a store, so their change time is not used.
+  const states = [stateOf(own), stateOf(wal, false), stateOf(journal, false), stateOf(entryAt(sidecarPath))]
+  return [
+    {
+      /** Path relative to the folder, with slashes. */
+      key,
+      keys: [key],
+      path,
+      sidecarPath,
+      chatId: asChatId(name),
+      /** MD5 of the path of the folder in which it was started, if its location contains it. */
+      folderHash: hash !== null && /^[0-9a-f]{32}$/i.test(hash) ? hash.toLowerCase() : null,
+      stamp: crc32(`${key} ${states.join(' ')}`),
+      octets: Number(own.size + (wal?.size ?? 0n)),
+    },
+  ]
+}
+
+/**
+ * Null if there is no such folder. A chat that was copied or moved by hand can be in two folders: the larger store counts.
+ */
+function listFolder(place: Place): FolderListing<StoreFile> | null {
+  const byChat = new Map<ChatId, StoreFile>()
+  for (const store of listStores(place)) {
+    const before = byChat.get(store.chatId)
+    if (before === undefined || before.octets < store.octets) byChat.set(store.chatId, store)
+  }
+  const groups = [...byChat.values()]
+  const state = folderState(
+    place.folder,
+    groups.map(({ key, stamp }) => `${key}\0${stamp}`),
+  )
+  return state === null ? null : { ...state, groups }
+}
+
+const SIDECAR_BYTES_MAX = 1024 * 1024
 
 /** The current content of a store. */
 export interface ReadStore {
@@ -45,7 +147,8 @@ export function readStore(store: Pick<StoreFile, 'path' | 'sidecarPath'>): ReadS
   if (file.kind === 'closed') return file.state === 'busy' || file.state === 'missing' ? null : unreadable
   try {
     const reader = new StoreReader(file)
-    const { chat, issue } = readOpen(reader, readSidecar(store.sidecarPath))
+    const sidecar = readPlainFile(store.sidecarPath, SIDECAR_BYTES_MAX)
+    const { chat, issue } = readOpen(reader, sidecar.kind === 'bytes' ? sidecar.bytes : null)
     const { octets, checksum } = reader
     return { chat, issue, octets, checksum, bytesRead: file.bytesRead + octets, longestReadMs: file.longestReadMs() }
   } catch (error) {
@@ -66,19 +169,10 @@ const unreadable: ReadStore = {
   longestReadMs: 0,
 }
 
-const SIDECAR_BYTES_MAX = 1024 * 1024
+const unread = (issue: IssueReason) => ({ chat: null, issue })
 
-/** Null if there is no such file, or it cannot be read. */
-function readSidecar(path: string): Buffer | null {
-  const file = readPlainFile(path, SIDECAR_BYTES_MAX)
-  return file.kind === 'bytes' ? file.bytes : null
-}
-
-type Content = Pick<ReadStore, 'chat' | 'issue'>
-
-const unread = (issue: IssueReason): Content => ({ chat: null, issue })
-
-function readOpen(reader: StoreReader, sidecarBytes: Buffer | null): Content {
+/** @param sidecarBytes null if there is no such file, or it cannot be read */
+function readOpen(reader: StoreReader, sidecarBytes: Buffer | null): Pick<ReadStore, 'chat' | 'issue'> {
   const raw = reader.read(readFacts)
   if (raw === null) return unread(reader.read(listForeign).length === 0 ? 'null-value' : 'unknown-shape')
   for (const value of [...raw.values.values(), sidecarBytes]) reader.note(value)
@@ -121,16 +215,21 @@ class StoreReader {
     this.checksum = crc32(bytes ?? '-', this.checksum)
   }
 
+  /** As many as one short transaction reads, and at least one, at a time. */
   blobs(ids: readonly string[]): ReadonlyMap<string, Buffer | null> {
     const found = new Map<string, Buffer | null>()
+    const readOne = (db: Database.Database, id: string): number => {
+      const row = tryRead(() => prepared<{ octets: number | null; data: Buffer | null }>(db, READ_BLOB).get(id))
+      const { octets, data } = row?.value ?? { octets: null, data: null }
+      const reason = row === null ? 'unreadable-page' : octets === null ? 'missing-blob' : 'too-large'
+      if (data === null) this.#unread.set(id, reason)
+      found.set(id, data)
+      this.note(data)
+      return data?.length ?? 0
+    }
     while (found.size < ids.length) {
       const rest = ids.slice(found.size)
-      for (const [id, blob] of this.read((db) => readBlobs(db, rest, this.#file.readMsMax))) {
-        if (typeof blob === 'string') this.#unread.set(id, blob)
-        const data = typeof blob === 'string' ? null : blob
-        found.set(id, data)
-        this.note(data)
-      }
+      this.read((db) => readPortion(db, rest, this.#file.readMsMax, (id) => readOne(db, id)))
     }
     return found
   }
@@ -176,26 +275,9 @@ function readFacts(db: Database.Database): RawFacts | null {
 }
 
 const READ_BLOB = `
-select octet_length(data) as octets, case when octet_length(data) <= 33554432 then cast(data as blob) end as data
+select octet_length(data) as octets, case when octet_length(data) <= ${VALUE_OCTETS_MAX} then cast(data as blob) end as data
 from blobs where id = ?
 `
-
-/** The first of these blobs, or why they cannot be read: as many as one short transaction reads, and at least one. */
-function readBlobs(
-  db: Database.Database,
-  ids: readonly string[],
-  msMax: number,
-): ReadonlyMap<string, Buffer | IssueReason> {
-  const found = new Map<string, Buffer | IssueReason>()
-  readPortion(db, ids, msMax, (id) => {
-    const read = tryRead(() => prepared<{ octets: number | null; data: Buffer | null }>(db, READ_BLOB).get(id))
-    const { octets, data } = read?.value ?? { octets: null, data: null }
-    const reason = octets === null ? 'missing-blob' : 'too-large'
-    found.set(id, read === null ? 'unreadable-page' : (data ?? reason))
-    return data?.length ?? 0
-  })
-  return found
-}
 
 const HAS_BLOB = `select 1 from blobs limit 1`
 

@@ -1,5 +1,3 @@
-import { hash as digest } from 'node:crypto'
-import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { Mirror } from '../../../mirror/open.ts'
@@ -12,10 +10,11 @@ import { listRowChats, writeChange } from '../../../mirror/write/write.ts'
 import { type ChatChange, emptyChange, type RowState } from '../../../model/change.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import { identityOf, listEntries, readPlainFile } from '../../open-safely/cursor-file.ts'
+import { entryAt, folderState, listEntries, readPlainFile, stateOf } from '../../open-safely/cursor-file.ts'
 import { judgeMissing, ofFolder, read, skipped, type PassRequest, type Source } from '../../source.ts'
 import { plainMessage } from '../records/model-messages.ts'
-import { decodePlan } from './decode.ts'
+import type { Part, TodoItem } from '../../../model/part.ts'
+import { filledString, isBlank, parseJson, wellFormed } from '../records/json.ts'
 
 /** It has no chats, only documents of chats that other sources have. */
 const RANK = 5
@@ -28,14 +27,7 @@ const YOUNG_MS = 600_000
 const AGAIN_MS = 30_000
 const LAST_KEY = '\u{10ffff}'
 
-interface PlanFile {
-  /** Its name in the folder. */
-  readonly key: string
-  readonly octets: number
-  readonly changedAtMs: number
-  /** Equal as long as the file is unchanged. */
-  readonly stamp: number
-}
+type PlanFile = NonNullable<ReturnType<typeof listPlans>>['files'][number]
 
 /**
  * The plans in one of Cursor's home folders. A plan is a document of the chat whose call wrote it; a plan of no known chat is
@@ -81,18 +73,17 @@ export function plansSource(folder: string): Source {
 
 /** The plans in their folder, from `stat` alone; null if there is no such folder. Links are skipped. */
 function listPlans(folder: string) {
-  const stat = lstatSync(folder, { bigint: true, throwIfNoEntry: false })
-  if (stat?.isDirectory() !== true) return null
-  const files = listEntries(folder).flatMap((entry): PlanFile[] => {
-    if (!entry.isFile() || !/.\.plan\.md$/i.test(entry.name)) return []
-    const own = lstatSync(join(folder, entry.name), { bigint: true, throwIfNoEntry: false })
-    if (own?.isFile() !== true) return []
-    const state = `${entry.name}\0${own.dev}:${own.ino}:${own.size}:${own.mtimeNs}:${own.ctimeNs}`
-    return [{ key: entry.name, octets: Number(own.size), changedAtMs: Number(own.mtimeMs), stamp: crc32(state) }]
+  const files = listEntries(folder).flatMap(({ name: key }) => {
+    const own = /.\.plan\.md$/i.test(key) ? entryAt(join(folder, key)) : null
+    if (!own?.isFile()) return []
+    const stamp = crc32(`${key}\0${stateOf(own)}`)
+    return [{ key, octets: Number(own.size), changedAtMs: Number(own.mtimeMs), stamp }]
   })
-  const identity = identityOf(stat)
-  const lines = files.map(({ key, stamp }) => `${key}\0${stamp}`)
-  return { files, identity, signature: digest('sha256', [identity, ...lines].join('\n')) }
+  const state = folderState(
+    folder,
+    files.map(({ key, stamp }) => `${key}\0${stamp}`),
+  )
+  return state === null ? null : { ...state, files }
 }
 
 const changeOf = (id: ChatId, said: Partial<ChatChange>): ChatChange => ({
@@ -165,4 +156,61 @@ function findPlace(
   const [first] = found
   const isOnly = first !== undefined && found.every(({ chatId }) => chatId === first.chatId)
   return isOnly ? { chatId: first.chatId, after: asMessageId(first.id) } : null
+}
+
+/** A plan's file as it was read. */
+export interface DecodedPlan {
+  /** The plan's name, as the call that wrote it has it; null if the file has none. */
+  readonly name: string | null
+  /** Empty for a file without content. */
+  readonly parts: readonly Part[]
+}
+
+const FRONT_MATTER = /^---\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/
+
+/**
+ * Decodes a plan's file: front matter with `name`, `overview`, `todos` and `isProject`, then Markdown. Total: if a line of the
+ * front matter has another form, it stays in the text, whole.
+ * @param path the file's own path, which the plan is shown with
+ */
+export function decodePlan(content: string, path: string): DecodedPlan {
+  const text = wellFormed(content.replace(/^\uFEFF/, ''))
+  const [whole = '', matter = ''] = FRONT_MATTER.exec(text) ?? []
+  const { name, overview, todos, isKnown } = decodeMatter(matter.split(/\r?\n/))
+  const body = isKnown
+    ? [overview, text.slice(whole.length).trim()].filter((each) => !isBlank(each)).join('\n\n')
+    : text
+  const plan: Part = { kind: 'plan', title: name, path, text: body }
+  const parts: readonly Part[] = [
+    ...(isBlank(body) ? [] : [plan]),
+    ...(isKnown && todos.length > 0 ? [{ kind: 'todo' as const, items: todos }] : []),
+  ]
+  return { name, parts }
+}
+
+function decodeMatter(lines: readonly string[]) {
+  const fields = new Map<string, string>()
+  const todos: TodoItem[] = []
+  let isKnown = true
+  for (const line of lines) {
+    const [, dash = '', key = '', given = ''] = /^(?: {0,4}(- )| {2,6})?(\w+):(?: +(.*))?$/.exec(line) ?? []
+    const isItem = line.startsWith(' ') || dash !== ''
+    const value = scalar(given.trim())
+    if (isItem && key === 'id' && dash !== '') todos.push({ id: value, content: '', status: null })
+    else if (isItem && (key === 'content' || key === 'status') && todos.length > 0)
+      todos.push({ ...(todos.pop() as TodoItem), [key]: value })
+    else if (!isItem && key !== '' && value !== null) fields.set(key, value)
+    else isKnown &&= isBlank(line)
+    isKnown &&= value !== null
+  }
+  const isEmpty = todos.some(({ content }) => content === '')
+  const name = filledString(fields.get('name')) ?? null
+  return { name, overview: fields.get('overview') ?? '', todos, isKnown: isKnown && !isEmpty }
+}
+
+/** A value of YAML on one line; null for one in a form that Cursor was not seen to write. */
+function scalar(given: string): string | null {
+  if (given.startsWith('"')) return filledString(parseJson(given)?.value)
+  if (given.startsWith("'")) return /^'(?:[^']|'')*'$/.test(given) ? given.slice(1, -1).replaceAll("''", "'") : null
+  return /^[|>&*!{%@`]|^\[(?!\]$)/.test(given) ? null : given
 }
