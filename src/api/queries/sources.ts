@@ -1,17 +1,15 @@
 import { HUB, readMissed } from '../../mirror/sources/sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import type { Status } from '../answers/status.ts'
-import { answerRow, bindList, type Row, PROJECT_REF } from './answer-row.ts'
+import { answerRow, bind, type Row, PROJECT_REF, inSnapshot } from './rows.ts'
 import { prepared } from '../../mirror/sql.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
-import { isOfMachines } from './machines.ts'
-import type { Scope } from './message-sums.ts'
+import { chatInScope, within, type Scope } from './scope.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
-import { inSnapshot } from './snapshot.ts'
 import type { ListedLoss, LossCounts } from '../answers/chats.ts'
 import type { SourceId } from '../../model/ids.ts'
 import type { SourceState } from '../../model/source.ts'
-import { countProjects } from './projects/list-projects.ts'
+import { countProjects } from './projects.ts'
 
 const SOURCES = `
   select id, kind, path, state, detail, last_sync_at as lastSyncAt, total_rows as rows
@@ -26,26 +24,19 @@ export const listSources = (db: Mirror): Status['sources'][number][] =>
     .all()
     .map((row) => answerRow<Status['sources'][number]>(row))
 
-/** `at` is never null, so an open period can use the smallest and the largest number as bounds. */
-const LISTED_LOSSES = `
-  from losses l
-  where l.at >= @fromMs and l.at < @toMs
-    and (@projects is null or l.chat in (
-      select num from chats where project in (select value from json_each(@projects))
-    ))
-    and (@machines is null or l.chat in (select c.num from chats c where ${isOfMachines('c', '@machines')}))
+const lossesIn = (scope: Scope): string => `
+  from losses l where true ${within(scope, 'l.at')} ${chatInScope(scope, 'l.chat')}
 `
-const COUNT_LOSSES = `select count(*) ${LISTED_LOSSES}`
 
 /** Walks the index by time. The rows of chats are read only for the page, or for a filter. */
-const FIND_LOSSES = `
+const findLosses = (scope: Scope): string => `
   select l.at, l.kind, c.id as chatId, iif(l.kind = 'chat', null, l.message_id) as messageId, ${PROJECT_REF}, c.title,
     iif(l.kind = 'chat', null, (
       select b.parts from messages m join bodies b on b.num = m.body
       where m.chat = l.chat and m.id = l.message_id order by m.is_orphan = 2 limit 1
     )) as parts
   from (
-    select at, chat, kind, message_id ${LISTED_LOSSES}
+    select at, chat, kind, message_id ${lossesIn(scope)}
     order by at desc, chat desc, kind desc, message_id desc limit @limit offset @offset
   ) l
   join chats c on c.num = l.chat
@@ -54,23 +45,20 @@ const FIND_LOSSES = `
 `
 
 /** What Cursor deleted and the mirror still has, the last noticed first. */
-export function listLosses(
-  db: Mirror,
-  { projectNums, machineNums, fromMs, toMs, limit, offset }: PageRequest & Scope,
-): Page<ListedLoss> {
-  const filter = {
-    fromMs: fromMs ?? Number.MIN_SAFE_INTEGER,
-    toMs: toMs ?? Number.MAX_SAFE_INTEGER,
-    projects: bindList(projectNums),
-    machines: bindList(machineNums),
-  }
+export function listLosses(db: Mirror, request: PageRequest & Scope): Page<ListedLoss> {
+  const { limit, offset } = request
+  const bound = bind(request)
   return inSnapshot(db, () => {
-    const rows = prepared<Row & { readonly parts: string | null }>(db, FIND_LOSSES).all({ ...filter, limit, offset })
+    const rows = prepared<Row & { readonly parts: string | null }>(db, findLosses(request)).all(bound)
     const items = rows.map(({ parts, ...row }) => ({
       ...answerRow<Omit<ListedLoss, 'text'>>(row, ['project']),
       text: beginningOf(parts),
     }))
-    return { items, total: prepared<number>(db, COUNT_LOSSES).pluck().get(filter) ?? 0, limit, offset }
+    const total =
+      prepared<number>(db, `select count(*) ${lossesIn(request)}`)
+        .pluck()
+        .get(bound) ?? 0
+    return { items, total, limit, offset }
   })
 }
 

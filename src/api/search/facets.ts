@@ -3,7 +3,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { SLOTS_PER_MS } from '../../mirror/write/messages.ts'
 import type { FacetValue } from '../answers/search.ts'
 import { monthOf } from '../periods.ts'
-import { LOCAL } from '../queries/machines.ts'
+import { LOCAL } from '../queries/scope.ts'
 import { FIRST_DATED_KEY } from './fields.ts'
 import { planQuery, type Plan } from './plan.ts'
 import {

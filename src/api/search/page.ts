@@ -11,7 +11,7 @@ import type { Part } from '../../model/part.ts'
 import { columnNames, searchablePieces, searchableText, type ColumnName } from '../../text/terms/columns.ts'
 import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
 import { makeSnippet } from '../../text/passages/snippet.ts'
-import { answerRow, MACHINE_REF, PROJECT_REF, type Row } from '../queries/answer-row.ts'
+import { answerRow, MACHINE_REF, PROJECT_REF, type Row } from '../queries/rows.ts'
 import type { SearchHit } from '../answers/search.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
 

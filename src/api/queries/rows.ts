@@ -1,3 +1,4 @@
+import type { Mirror } from '../../mirror/open.ts'
 import { HUB } from '../../mirror/sources/sources.ts'
 
 type Cell = string | number | null
@@ -22,9 +23,17 @@ export function answerRow<Answer>(row: Row, json: readonly (keyof Answer & strin
   return Object.fromEntries(cells) as Answer
 }
 
-/** A list as a parameter; null stands for no filter. */
-export const bindList = (values: readonly (string | number)[] | null): string | null =>
-  values === null ? null : JSON.stringify(values)
+/**
+ * A request as the parameters of a statement, by its own names: a list as JSON, a flag as 0 or 1. Null stands for no filter.
+ * SQLite ignores those that a statement does not use.
+ */
+export const bind = (request: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(request).map(([name, value]): [string, unknown] => {
+      if (Array.isArray(value)) return [name, JSON.stringify(value)]
+      return [name, typeof value === 'boolean' ? Number(value) : value]
+    }),
+  )
 
 /** The project of a chat as JSON, from `left join projects p on p.num = c.project`. */
 export const PROJECT_REF = `iif(p.num is null, null, json_object('id', p.id, 'name', p.name)) as project`
@@ -39,4 +48,31 @@ export function toIso(epochMs: number | null): string | null {
   const time = new Date(epochMs)
   // `toISOString` throws for a time outside the calendar. Such a time is treated as unknown, so that the list still works.
   return Number.isNaN(time.getTime()) ? null : time.toISOString()
+}
+
+/** Runs several reads in one snapshot: the writer must not commit between a list and its total. */
+export const inSnapshot = <Answer>(db: Mirror, read: () => Answer): Answer => db.transaction(read)()
+
+/** A slow answer is reused for ten times as long as it took. So it costs at most a tenth of the time. */
+const SLOW_MS = 25
+const REUSE_FACTOR = 10
+
+/**
+ * Caches an answer until another connection writes, by `pragma data_version`. That does not see this connection's own
+ * writes: use it for readers.
+ */
+export function cached<Answer>(read: (db: Mirror) => Answer): (db: Mirror) => Answer {
+  const entries = new WeakMap<Mirror, { dataVersion: unknown; answer: Answer; reuseUntilMs: number }>()
+  return (db) => {
+    const dataVersion = db.pragma('data_version', { simple: true })
+    const entry = entries.get(db)
+    const startedAtMs = performance.now()
+    if (entry !== undefined && (entry.dataVersion === dataVersion || startedAtMs < entry.reuseUntilMs))
+      return entry.answer
+    const answer = read(db)
+    const endedAtMs = performance.now()
+    const tookMs = endedAtMs - startedAtMs
+    entries.set(db, { dataVersion, answer, reuseUntilMs: tookMs > SLOW_MS ? endedAtMs + tookMs * REUSE_FACTOR : 0 })
+    return answer
+  }
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Prices from '@pydantic/genai-prices'
-import { listedModel } from '../../model/model-name.ts'
+import { listedModel } from '../model/model-name.ts'
 
 /** The bundled price list and its date of publication. A test compares both with the installed package. */
 export const priceList = { source: '@pydantic/genai-prices 0.1.8', asOf: '2026-09-23' }

@@ -1,11 +1,10 @@
 import { posix, win32 } from 'node:path'
-import type { Mirror } from '../../../mirror/open.ts'
-import type { Page, PageRequest } from '../../answers/common.ts'
-import { inSnapshot } from '../snapshot.ts'
-import type { ProjectId } from '../../../model/ids.ts'
-import { answerRow, type Row } from '../answer-row.ts'
-import { prepared } from '../../../mirror/sql.ts'
-import type { Project, ProjectRef } from '../../answers/projects.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import type { Page, PageRequest } from '../answers/common.ts'
+import { inSnapshot, answerRow, type Row } from './rows.ts'
+import type { ProjectId } from '../../model/ids.ts'
+import { prepared } from '../../mirror/sql.ts'
+import type { Project, ProjectRef } from '../answers/projects.ts'
 
 /** A project without chats and without a workspace is a leftover, and not listed. */
 const COUNT_PROJECTS = `
