@@ -7,13 +7,11 @@ import { CALL_CHAT_PREFIX } from '../../model/chat.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { isListedOnly } from '../../mirror/write/chat-columns.ts'
-import MiniSearch from 'minisearch'
+import MiniSearch, { type Options } from 'minisearch'
 import { visitLoweredWords, tokenize } from '../../text/terms/terms.ts'
 import type { ChatId } from '../../model/ids.ts'
+import { toolsByUse } from './files.ts'
 import { sumTokens } from './tokens.ts'
-import { useOfTool } from '../../shared/tools.ts'
-import type { ToolPart } from '../../model/part.ts'
-import { parseParts } from '../../mirror/write/pack-message.ts'
 
 export const chatSorts = ['newest', 'oldest', 'size', 'messages'] as const
 export type ChatSort = (typeof chatSorts)[number]
@@ -204,13 +202,8 @@ const CHAT_TITLES = `
   order by revision
 `
 
-interface TitleDocument {
-  readonly id: number
-  readonly title: string
-}
-
 interface TitleIndex {
-  readonly titles: MiniSearch<TitleDocument>
+  readonly titles: MiniSearch<ChatTitle>
   revision: number
 }
 
@@ -230,29 +223,29 @@ export function* matchTitles(db: Mirror, words: string): Generator<ReadonlyMap<n
   }
 }
 
+/** Tokenizes like the full-text index, which also folds case and accents. So `processTerm` has nothing to do. */
+const TITLE_OPTIONS: Options<ChatTitle> = {
+  idField: 'num',
+  fields: ['title'],
+  tokenize: (text) => [...cut(text), ...loweredWords(text)],
+  searchOptions: { tokenize: cut },
+  processTerm: (term) => term,
+}
+
 function freshIndex(db: Mirror): TitleIndex {
-  const index = indexes.get(db) ?? { titles: emptyIndex(), revision: 0 }
+  const index = indexes.get(db) ?? { titles: new MiniSearch(TITLE_OPTIONS), revision: 0 }
   indexes.set(db, index)
-  for (const { num, title, revision } of prepared<ChatTitle>(db, CHAT_TITLES).all(index.revision)) {
-    const document = { id: num, title }
-    if (index.titles.has(num)) index.titles.replace(document)
-    else index.titles.add(document)
-    index.revision = revision
+  for (const title of prepared<ChatTitle>(db, CHAT_TITLES).all(index.revision)) {
+    if (index.titles.has(title.num)) index.titles.replace(title)
+    else index.titles.add(title)
+    index.revision = title.revision
   }
   return index
 }
 
-/** Tokenizes like the full-text index, which also folds case and accents. So `processTerm` has nothing to do. */
-function emptyIndex(): MiniSearch<TitleDocument> {
-  return new MiniSearch<TitleDocument>({
-    fields: ['title'],
-    tokenize: (text) => [...cut(text), ...loweredWords(text)],
-    searchOptions: { tokenize: cut },
-    processTerm: (term) => term,
-  })
+function cut(text: string): string[] {
+  return tokenize(text).map((term) => term.term)
 }
-
-const cut = (text: string): string[] => tokenize(text).map((term) => term.term)
 
 function loweredWords(text: string): string[] {
   const words: string[] = []
@@ -275,7 +268,8 @@ export function getChat(db: Mirror, id: ChatId): ChatDetail | null {
     if (num === null || chat === undefined) return null
     return {
       ...chat,
-      ...countActs(db, num),
+      toolCounts: prepared<ToolCount>(db, TOOLS).all(num),
+      files: prepared<ChatFile>(db, FILES).all({ num, ...toolsByUse(db) }),
       tokens: sumTokens(db, num),
       children: readRefs(db, chat.childChatIds),
       alternatives: readRefs(db, prepared<ChatId>(db, ALTERNATIVES).pluck().all(num)),
@@ -304,47 +298,26 @@ const readRefs = (db: Mirror, ids: readonly ChatId[]): ChatRef[] =>
     .all(JSON.stringify(ids))
     .map((row) => answerRow<ChatRef>(row))
 
-const THREAD_PARTS = `
-  select b.parts
-  from messages m join bodies b on b.num = m.body
-  where m.chat = ? and m.is_orphan = 0
-  order by m.position, m.key
+const TOOLS = `
+  select u.tool as name, count(*) as calls, count(*) filter (where u.status = 'error') as errors,
+    count(*) filter (where u.status = 'rejected') as rejected
+  from messages m cross join calls u on u.body = m.body
+  where m.chat = ? and m.is_orphan = 0 and u.file = 0 group by 1 order by calls desc, name
 `
-
-const uses = ({ reads, edits, attached }: ChatFile): number => reads + edits + attached
-
-type Counted<Item> = { -readonly [Key in keyof Item]: Item[Key] }
-
-/**
- * How often a chat called each tool, and the files that it read, edited or was given, those used most first. Orphans do
- * not count. Failed and rejected calls used no file.
- */
-function countActs(db: Mirror, chatNum: number): Pick<ChatDetail, 'files' | 'toolCounts'> {
-  const files = new Map<string, Counted<ChatFile>>()
-  const tools = new Map<string, Counted<ToolCount>>()
-  const use = (path: string, how: 'reads' | 'edits' | 'attached'): void => {
-    const file = files.get(path) ?? { path, reads: 0, edits: 0, attached: 0 }
-    file[how] += 1
-    files.set(path, file)
-  }
-  const call = ({ name, status, paths }: ToolPart): void => {
-    const tool = tools.get(name) ?? { name, calls: 0, errors: 0, rejected: 0 }
-    tool.calls += 1
-    if (status === 'error') tool.errors += 1
-    if (status === 'rejected') tool.rejected += 1
-    tools.set(name, tool)
-    const how = status === 'cancelled' || status === 'error' || status === 'rejected' ? null : useOfTool(name)
-    if (how !== null) for (const path of new Set(paths)) use(path, how)
-  }
-  // One body at a time: a long chat has tens of megabytes of tool output, which are not needed here.
-  for (const parts of prepared<string>(db, THREAD_PARTS).pluck().iterate(chatNum)) {
-    for (const part of parseParts(parts)) {
-      if (part.kind === 'attachment') use(part.path, 'attached')
-      if (part.kind === 'tool') call(part)
-    }
-  }
-  return {
-    files: [...files.values()].sort((one, other) => uses(other) - uses(one) || (one.path < other.path ? -1 : 1)),
-    toolCounts: [...tools.values()].sort((one, other) => other.calls - one.calls || (one.name < other.name ? -1 : 1)),
-  }
-}
+/** Orphans do not count. Failed and rejected calls used no file. A damaged body has no attachments. */
+const FILES = `
+  select path, sum(isRead) as reads, sum(isEdit) as edits, sum(isAttached) as attached
+  from (
+    select u.path, u.tool in (select value from json_each(@reading)) as isRead,
+      u.tool in (select value from json_each(@editing)) as isEdit, 0 as isAttached
+    from messages m cross join calls u on u.body = m.body
+    where m.chat = @num and m.is_orphan = 0 and u.path is not null and u.status in ('completed', 'running')
+    union all
+    select part.value ->> 'path', 0, 0, 1
+    from messages m join bodies b on b.num = m.body
+    join json_each(iif(json_valid(b.parts), b.parts, '[]')) part on part.value ->> 'kind' = 'attachment'
+    where m.chat = @num and m.is_orphan = 0 and m.marks like '%"in:attachment"%'
+  )
+  where isRead + isEdit + isAttached > 0
+  group by path order by count(*) desc, path
+`

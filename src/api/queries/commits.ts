@@ -2,15 +2,15 @@ import type { Mirror } from '../../mirror/open.ts'
 import { confidences, type Commit } from '../../model/commit.ts'
 import type { ApiContext } from '../context.ts'
 import type { CommitReport, DescribedMatch } from '../answers/chats.ts'
-import { toIso } from './rows.ts'
+import { bind, toIso } from './rows.ts'
 import type { PageRequest } from '../answers/common.ts'
 import type { Scope } from './scope.ts'
 import { comparablePath, folderOf, isWithin, listProjectRoots } from './projects.ts'
 import { prepared } from '../../mirror/sql.ts'
-import { useOfTool } from '../../shared/tools.ts'
+import { toolsByUse } from './files.ts'
 
 /** A message or an edit of a chat or of one of its subagents, or code of the chat that Cursor recorded. */
-export interface TimedAct {
+interface TimedAct {
   readonly kind: 'message' | 'edit' | 'recorded'
   /** Row number of the chat. A subagent's acts are its parent's. */
   readonly num: number
@@ -38,29 +38,26 @@ const ACTS = `
     where c.project in (select value from json_each(@projects)) and c.is_draft = 0 and c.message_count > 0
       and coalesce(c.last_activity_at, c.created_at) >= @fromMs and coalesce(c.created_at, c.last_activity_at) <= @toMs
   ), acts as (
-    select 'message' as kind, a.chat, m.created_at as atMs, '' as path, null as tool
+    select 'message' as kind, a.chat, m.created_at as atMs, '' as path
     from active a cross join messages m on m.chat = a.num
     where m.is_orphan = 0 and m.created_at between @fromMs and @toMs and ${OWN_TIME}
     union all
-    select 'recorded', a.chat, time.value, '', null
+    select 'recorded', a.chat, time.value, ''
     from active a cross join tracked t on t.chat_id = a.id join json_each(json_array(t.first_at, t.last_at)) time
     where time.value between @fromMs and @toMs
     union all
-    select 'edit', a.chat, iif(${OWN_TIME}, m.created_at, a.ended_at), u.path, u.tool
+    select 'edit', a.chat, iif(${OWN_TIME}, m.created_at, a.ended_at), u.path
     from active a cross join messages m on m.chat = a.num cross join calls u on u.body = m.body
     where m.is_orphan = 0 and m.tool_calls > 0 and (not ${OWN_TIME} or m.created_at between @fromMs and @toMs)
-      and u.path is not null and u.status in ('completed', 'running')
+      and u.path is not null and u.status in ('completed', 'running') and u.tool in (select value from json_each(@editing))
   )
-  select acts.kind, c.num, c.id, c.title, c.project as projectNum, acts.atMs, acts.path, acts.tool
+  select acts.kind, c.num, c.id, c.title, c.project as projectNum, acts.atMs, acts.path
   from acts join chats c on c.num = acts.chat order by acts.atMs
 `
 
 /** What the chats of some projects did in a period, in order. Both bounds are inclusive. */
-export function listActs(db: Mirror, projectNums: readonly number[], fromMs: number, toMs: number): TimedAct[] {
-  const period = { projects: JSON.stringify(projectNums), fromMs, toMs }
-  const acts = prepared<TimedAct & { readonly tool: string | null }>(db, ACTS).all(period)
-  return acts.filter(({ tool }) => tool === null || useOfTool(tool) === 'edits')
-}
+const listActs = (db: Mirror, projects: readonly number[], fromMs: number, toMs: number): TimedAct[] =>
+  prepared<TimedAct>(db, ACTS).all({ ...bind({ projects, fromMs, toMs }), ...toolsByUse(db) })
 
 /** A score with zero chat lines means that the commit contains no code of any chat. */
 const SCORED = `
@@ -69,7 +66,7 @@ const SCORED = `
 `
 
 /** Which of these commits Cursor scored and found code of chats in. */
-export const readScoredCommits = (db: Mirror, shas: readonly string[]): ReadonlySet<string> =>
+const readScoredCommits = (db: Mirror, shas: readonly string[]): ReadonlySet<string> =>
   new Set(prepared<string>(db, SCORED).pluck().all(JSON.stringify(shas)))
 
 const DAY_MS = 24 * 3_600_000

@@ -6,7 +6,7 @@ import type { ToolPart } from '../../model/part.ts'
 import { countLines, diffText, editsWithin, type FileEdit } from '../../shared/edits.ts'
 import type { FileEditAnswer, FileUse } from '../answers/projects.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
-import { answerRow, bind, PROJECT_REF, type Row, inSnapshot } from './rows.ts'
+import { answerRow, bind, cached, PROJECT_REF, type Row, inSnapshot } from './rows.ts'
 import { useOfTool } from '../../shared/tools.ts'
 
 export interface FilesRequest extends PageRequest {
@@ -47,11 +47,11 @@ const FILES = `
 const TOOLS = `select name from names where kind = 'tool'`
 
 /** The names of the tools that read files, and of those that edit them, as JSON. */
-export function toolsByUse(db: Mirror): { readonly reading: string; readonly editing: string } {
+export const toolsByUse = cached((db) => {
   const names = prepared<string>(db, TOOLS).pluck().all()
   const named = (use: 'reads' | 'edits'): string => JSON.stringify(names.filter((name) => useOfTool(name) === use))
   return { reading: named('reads'), editing: named('edits') }
-}
+})
 
 /** Files that calls read or edited, the last edited first. */
 export function listFiles(db: Mirror, request: FilesRequest): Page<FileUse> {

@@ -3,7 +3,8 @@ import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { ONLY_MODEL } from '../../mirror/usage/usage-events.ts'
 import { sortKeyFloor } from '../../mirror/write/messages.ts'
-import { bind } from './rows.ts'
+import type { Stats } from '../answers/stats.ts'
+import { bind, theRow } from './rows.ts'
 import { chatInScope, type Scope } from './scope.ts'
 
 /** Which messages, chats and events count. */
@@ -91,8 +92,5 @@ const undatedIn = (scope: MessageScope): string => `
 `
 
 /** How many messages have no time, and how many chats have only such messages. */
-export function countUndated(db: Mirror, scope: MessageScope): { readonly messages: number; readonly chats: number } {
-  const counts = prepared<ReturnType<typeof countUndated>>(db, undatedIn(scope)).get(bind(scope))
-  if (counts === undefined) throw new Error('an aggregate gave no row')
-  return counts
-}
+export const countUndated = (db: Mirror, scope: MessageScope): Stats['undated'] =>
+  theRow(prepared<Stats['undated']>(db, undatedIn(scope)), bind(scope))

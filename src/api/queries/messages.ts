@@ -5,8 +5,7 @@ import { prepared } from '../../mirror/sql.ts'
 import { findChatNum } from './chats.ts'
 import type { PageRequest } from '../answers/common.ts'
 import { inSnapshot, answerRow, SOURCE_NAME, type Row } from './rows.ts'
-import type { Message, MessagePage, Tokens } from '../answers/messages.ts'
-import { recordedTokens } from '../../model/message.ts'
+import type { Message, MessagePage } from '../answers/messages.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
@@ -127,12 +126,20 @@ export function* walkMessages(
   }
 }
 
+/** Cursor writes 0 and 0 if it did not count the tokens. That is not a record. */
 const MESSAGES_BY_KEY = `
   select
     m.id, iif(m.is_orphan = 1, null, m.position) as position, m.role, m.created_at as createdAt,
     m.created_at_source as createdAtSource, m.model, m.is_orphan = 1 as isOrphan, m.is_simulated as isSimulated,
     1 - m.is_live as deletedInCursor, m.is_index_capped as isIndexCapped, ${SOURCE_NAME},
-    m.input_tokens, m.output_tokens, m.estimated_input, m.estimated_output, b.parts
+    case
+      when m.input_tokens > 0 or m.output_tokens > 0 then json_object(
+        'input', iif(m.input_tokens > 0, m.input_tokens, null),
+        'output', iif(m.output_tokens > 0, m.output_tokens, null), 'source', 'recorded'
+      )
+      when m.estimated_input is not null
+        then json_object('input', m.estimated_input, 'output', m.estimated_output, 'source', 'estimated')
+    end as tokens, b.parts
   from json_each(?) wanted
   join messages m on m.key = wanted.value
   join sources s on s.num = m.source
@@ -140,35 +147,15 @@ const MESSAGES_BY_KEY = `
   order by wanted.key
 `
 
-interface Unshaped {
-  readonly input_tokens: number | null
-  readonly output_tokens: number | null
-  readonly estimated_input: number | null
-  readonly estimated_output: number | null
-  readonly parts: string | null
-}
-
 /** The messages with these keys and their parts, in the given order. */
-export function readMessages(db: Mirror, chatId: ChatId, keys: readonly number[]): Message[] {
-  const rows = prepared<Row & Unshaped>(db, MESSAGES_BY_KEY).all(JSON.stringify(keys))
-  return rows.map(
-    ({ input_tokens: input, output_tokens: output, estimated_input, estimated_output, parts, ...row }) => ({
-      ...answerRow<Omit<Message, 'chatId' | 'tokens' | 'parts'>>(row),
+export const readMessages = (db: Mirror, chatId: ChatId, keys: readonly number[]): Message[] =>
+  prepared<Row & { readonly parts: string | null }>(db, MESSAGES_BY_KEY)
+    .all(JSON.stringify(keys))
+    .map(({ parts, ...row }) => ({
+      ...answerRow<Omit<Message, 'chatId' | 'parts'>>(row, ['tokens']),
       chatId,
-      tokens: toTokens(recordedTokens(input, output), { input: estimated_input, output: estimated_output }),
       parts: parts === null ? [] : parseParts(parts),
-    }),
-  )
-}
-
-/** Cursor writes 0 and 0 if it did not count. That is not a record. */
-function toTokens(
-  recorded: ReturnType<typeof recordedTokens>,
-  { input, output }: { readonly input: number | null; readonly output: number | null },
-): Tokens | null {
-  if (recorded !== null) return { ...recorded, source: 'recorded' }
-  return input === null || output === null ? null : { input, output, source: 'estimated' }
-}
+    }))
 
 /** The kinds that are shown, and how their files begin, a character for each byte. An SVG may contain a program. */
 const KINDS = [

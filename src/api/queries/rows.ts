@@ -35,6 +35,13 @@ export const bind = (request: object): Readonly<Record<string, unknown>> =>
     }),
   )
 
+/** The row of a statement that always gives one. */
+export function theRow<Given>(statement: { get(bound: object): Given | undefined }, bound: object = {}): Given {
+  const row = statement.get(bound)
+  if (row === undefined) throw new Error('a statement gave no row')
+  return row
+}
+
 /** The project of a chat as JSON, from `left join projects p on p.num = c.project`. */
 export const PROJECT_REF = `iif(p.num is null, null, json_object('id', p.id, 'name', p.name)) as project`
 /** The machine of a chat as JSON, from `left join machines h on h.id = c.machine`. */

@@ -15,7 +15,7 @@ import {
   type MessageScope,
 } from './message-sums.ts'
 import { readNamedProjects } from './projects.ts'
-import { inSnapshot, toIso } from './rows.ts'
+import { inSnapshot, theRow, toIso } from './rows.ts'
 import { within, type Scope } from './scope.ts'
 
 export interface StatsRequest extends Scope {
@@ -40,15 +40,8 @@ const chatsIn = (scope: MessageScope): string => `
   from (select num as chat, * from chats) m where true ${narrow(scope)}
 `
 
-/** Messages of a chat with one model in a quarter of an hour. */
-type CountRow = readonly [
-  chat: number,
-  quarter: number,
-  model: string | null,
-  messages: number,
-  users: number,
-  calls: number,
-]
+/** Of a chat, a quarter of an hour and a model: all messages, the user's, and the calls. */
+type CountRow = readonly [number, number, string | null, number, number, number]
 
 const countsIn = (scope: MessageScope): string => `
   select m.chat, m.quarter, m.model, m.messages, m.users, m.calls from (${COUNTED}) m where true ${narrow(scope)}
@@ -165,7 +158,7 @@ function countStats(db: Mirror, request: StatsRequest): Stats {
       activeDays: days.size,
     },
     undated: countUndated(db, scope),
-    uncounted: prepared<Stats['uncounted']>(db, uncountedIn(scope)).get(bound) ?? { chats: 0 },
+    uncounted: theRow(prepared<Stats['uncounted']>(db, uncountedIn(scope)), bound),
     series,
     outOfSeries: { messages: dated - total(series.map(({ messages }) => messages)) },
     byProject: ranked(

@@ -16,7 +16,7 @@ import {
   withoutDrafts,
 } from './message-sums.ts'
 import { PriceBook, priceList } from '../prices.ts'
-import { cached, inSnapshot } from './rows.ts'
+import { cached, inSnapshot, theRow } from './rows.ts'
 import { IN_SCOPE, within } from './scope.ts'
 
 export const tokenGroupings = [...bucketUnits, 'project', 'model', 'chat'] as const
@@ -298,54 +298,44 @@ function labelOf(grouping: TokenGrouping | undefined, key: Key): string {
 function omittedNote(rows: number, { groupBy, limit }: TokensRequest): string | null {
   if (rows <= limit) return null
   const which = isOfTime(groupBy[0]) ? 'the newest' : 'those with the most messages'
-  const [shown, all] = [limit, rows].map((count) => count.toLocaleString('en-US'))
-  return `Only ${shown} of ${all} rows are shown, ${which}. The totals include all.`
+  return `Only ${many(limit)} of ${many(rows)} rows are shown, ${which}. The totals include all.`
 }
 
-const ESTIMATED =
-  'Estimated: the visible text of each message, once, from its signs: within about 15% of the encoding o200k_base. This is what was written and read, not what was billed: for every answer a model reads the whole chat again, and much that no chat shows.'
-const OF_RECORDS =
-  'Recorded: what Cursor recorded, only for the last answer of a turn and not since early 2026. Input is everything that this request read.'
-const SNAPSHOT =
-  'Context snapshot: how full the context of each chat was at its last activity, counted on that day. It is a state, not a sum of used tokens.'
-const IMPORTED = 'Imported: rows of the usage files that you imported, by their own time and model.'
-const PRICED = 'Priced: recorded tokens at list prices, as if nothing had been cached. Estimates are not priced.'
-const UNDATED = 'The row without a key has the messages without a known time.'
-const leftOut = (messages: number): string =>
-  `Messages without a known time are left out if dates are given: ${messages.toLocaleString('en-US')} here.`
-
-const unpricedNote = ({ messages, unpriced }: NonNullable<TokenSources['priced']>): string =>
-  `${unpriced} of ${messages + unpriced} recorded messages ${unpriced === 1 ? 'is' : 'are'} not priced: the price list lacks the model, or input or output is unknown.`
-
-const copiedNote = (copied: number): string =>
-  `${copied} recorded ${copied === 1 ? 'message is a copy' : 'messages are copies'} in a forked chat. Their tokens count once, in the chat that began first.`
+const many = (count: number): string => count.toLocaleString('en-US')
 
 /** Explains the numbers in the answer, one sentence each. */
 function tokenNotes(
-  request: TokensRequest,
+  { fromMs, toMs }: TokensRequest,
   { recorded, imported, estimated, contextSnapshot, priced }: TokenSources,
   { hasUndated, undated, copied }: { readonly hasUndated: boolean; readonly undated: number; readonly copied: number },
 ): string[] {
-  const isBounded = request.fromMs !== null || request.toMs !== null
+  const isBounded = fromMs !== null || toMs !== null
   const sources = [recorded, imported, estimated, contextSnapshot].filter((source) => source !== null)
+  const records = priced === null ? 0 : priced.messages + priced.unpriced
   return [
-    sources.length > 1 ? 'The sources are listed separately and are never added to each other.' : null,
-    recorded === null ? null : OF_RECORDS,
-    copied === 0 ? null : copiedNote(copied),
-    imported === null ? null : IMPORTED,
-    estimated === null ? null : ESTIMATED,
-    contextSnapshot === null ? null : SNAPSHOT,
-    priced === null ? null : PRICED,
-    priced === null || priced.unpriced === 0 ? null : unpricedNote(priced),
-    isBounded ? leftOut(undated) : hasUndated ? UNDATED : null,
-  ].filter((note) => note !== null)
+    sources.length > 1 && 'The sources are listed separately and are never added to each other.',
+    recorded !== null &&
+      'Recorded: what Cursor recorded, only for the last answer of a turn and not since early 2026. Input is everything that this request read.',
+    copied > 0 &&
+      `${copied} recorded ${copied === 1 ? 'message is a copy' : 'messages are copies'} in a forked chat. Their tokens count once, in the chat that began first.`,
+    imported !== null && 'Imported: rows of the usage files that you imported, by their own time and model.',
+    estimated !== null &&
+      'Estimated: the visible text of each message, once, from its signs: within about 15% of the encoding o200k_base. This is what was written and read, not what was billed: for every answer a model reads the whole chat again, and much that no chat shows.',
+    contextSnapshot !== null &&
+      'Context snapshot: how full the context of each chat was at its last activity, counted on that day. It is a state, not a sum of used tokens.',
+    priced !== null &&
+      'Priced: recorded tokens at list prices, as if nothing had been cached. Estimates are not priced.',
+    priced !== null &&
+      priced.unpriced > 0 &&
+      `${priced.unpriced} of ${records} recorded messages ${priced.unpriced === 1 ? 'is' : 'are'} not priced: the price list lacks the model, or input or output is unknown.`,
+    isBounded && `Messages without a known time are left out if dates are given: ${many(undated)} here.`,
+    !isBounded && hasUndated && 'The row without a key has the messages without a known time.',
+  ].filter((note) => note !== false)
 }
 
 function sourcesOf(sums: Totals): TokenSources {
   const known = (name: Sum): number | null => sums[name] ?? null
-  const of = (name: Sum): number => sums[name] ?? 0
-  const [messages, recorded, estimated] = [of('messages'), of('recorded'), of('estimated')]
-  const [unpriced, priced, chats, events] = [of('unpriced'), of('priced'), of('contextChats'), of('events')]
+  const { messages = 0, recorded = 0, estimated = 0, priced = 0, unpriced = 0, contextChats = 0, events = 0 } = sums
   const imported = {
     input: known('importedInput'),
     output: known('importedOutput'),
@@ -355,13 +345,13 @@ function sourcesOf(sums: Totals): TokenSources {
     total: known('importedTotal'),
     events,
   }
+  const [input, output] = [sums.estimatedInput ?? 0, sums.estimatedOutput ?? 0]
   return {
     recorded:
       recorded === 0 ? null : { input: known('recordedInput'), output: known('recordedOutput'), messages: recorded },
     imported: events === 0 ? null : imported,
-    estimated:
-      estimated === 0 ? null : { input: of('estimatedInput'), output: of('estimatedOutput'), messages: estimated },
-    contextSnapshot: chats === 0 ? null : { tokens: of('contextTokens'), chats },
+    estimated: estimated === 0 ? null : { input, output, messages: estimated },
+    contextSnapshot: contextChats === 0 ? null : { tokens: sums.contextTokens ?? 0, chats: contextChats },
     recordedCents: rounded(known('recordedCents')),
     priced: priced + unpriced === 0 ? null : { cents: rounded(known('pricedCents')), messages: priced, unpriced },
     coverage: { messages, recorded, estimated, unknown: messages - recorded - estimated },
@@ -387,7 +377,7 @@ const OF_CHAT = `
 /** Sums over the messages of one chat. @param num its row number */
 export function sumTokens(db: Mirror, num: number): ChatDetail['tokens'] {
   const sums: Totals = {}
-  add(sums, prepared<Sums>(db, OF_CHAT).get({ num, copies: copiesIn(db) }) ?? {})
+  add(sums, theRow(prepared<Sums>(db, OF_CHAT), { num, copies: copiesIn(db) }))
   const { recorded, estimated } = sourcesOf(sums)
   return { recorded, estimated }
 }
