@@ -9,10 +9,10 @@ const answerers = {
     const { suggest } = await import('./search/suggest.ts')
     return (db: Mirror, request: SuggestRequest): string => JSON.stringify(suggest(db, request))
   },
-  stats: async () => (await import('./reports/stats.ts')).answerStats,
-  tokens: async () => (await import('./tokens/ledger.ts')).readLedger,
+  stats: async () => (await import('./queries/stats.ts')).answerStats,
+  tokens: async () => (await import('./queries/tokens.ts')).readLedger,
   files: async () => (await import('./queries/files.ts')).listFiles,
-  archived: async () => (await import('./queries/list-archived.ts')).listArchivedChats,
+  archived: async () => (await import('./queries/archived-chat.ts')).listArchivedChats,
   edits: async () => (await import('./queries/files.ts')).listEdits,
 }
 export type QuestionKind = keyof typeof answerers

@@ -1,4 +1,4 @@
-import { readUsageFile } from '../../src/api/tokens/usage-file.ts'
+import { readUsageFile } from '../../src/api/usage-file.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 import { importUsage, type UsageImport } from '../../src/mirror/usage/usage-events.ts'
 

@@ -6,8 +6,8 @@ import type { BadParameter } from '../answers/common.ts'
 import { bodyLimit } from 'hono/body-limit'
 import { isTimeZone, readPeriod, type Clock } from '../periods.ts'
 import type { Mirror } from '../../mirror/open.ts'
-import { resolveMachines } from '../queries/machines.ts'
-import { resolveProjects } from '../queries/projects/list-projects.ts'
+import { resolveMachines } from '../queries/scope.ts'
+import { resolveProjects } from '../queries/projects.ts'
 
 /** The parameters of a query, as a schema reads them. */
 export type Params<Schema extends z.ZodMiniObject> = Readonly<z.output<Schema>>

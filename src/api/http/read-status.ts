@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
-import { cached } from '../queries/snapshot.ts'
+import { cached } from '../queries/rows.ts'
 import { countEverything, EMPTY_CENSUS, listSources } from '../queries/sources.ts'
 import { indexPath } from '../../mirror/index/index-file.ts'
 import type { ApiContext } from '../context.ts'
@@ -11,7 +11,6 @@ export type ReadStatus = () => Status
 
 /** Makes the reader behind `/status`, the page and the first event. They share one, and so its caches. */
 export function createStatusReader(context: ApiContext): ReadStatus {
-  const now = (): number => context.now()
   let census = cached(countEverything)
   let wasReady = false
   return () => {
@@ -25,7 +24,7 @@ export function createStatusReader(context: ApiContext): ReadStatus {
       ...live,
       version: context.version,
       sources: db === null ? [] : listSources(db),
-      ...(db === null ? EMPTY_CENSUS : census(db, now)),
+      ...(db === null ? EMPTY_CENSUS : census(db)),
       mirror: { path: mirrorPath, bytes: measureFile(mirrorPath) + ftsBytes, ftsBytes },
       archives: context.archives.health(),
       excluded: context.excluded,

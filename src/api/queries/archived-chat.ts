@@ -12,10 +12,12 @@ import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { listTracked } from '../../mirror/usage/tracked.ts'
-import { toIso, answerRow, type Row } from './answer-row.ts'
-import { inSnapshot } from './snapshot.ts'
+import { toIso, answerRow, bind, theRow, type Row, inSnapshot } from './rows.ts'
 import { PACKED_BYTES_MAX } from '../archives/archive-files.ts'
 import { isListedOnly } from '../../mirror/write/chat-columns.ts'
+import type { ListedArchivedChat } from '../answers/archives.ts'
+import type { Page, PageRequest } from '../answers/common.ts'
+import { chooseChats, readChat as readArchived } from '../archives/read-runs.ts'
 
 /** A packed chat that is not written yet. */
 export interface PackedChat {
@@ -42,7 +44,7 @@ export function packChat(
     const chat = readChat(db, num, origin)
     if (chat === null) return null
     try {
-      return { kind: 'sound', value: packLines(how.change(linesOf(chat, db, num)), how.limits) }
+      return { kind: 'sound', value: packLines(how.change(linesOf(db, num, chat)), how.limits) }
     } catch (error) {
       // A text that is too long is a RangeError. Errors of the disk are others.
       if (error instanceof Damage || error instanceof RangeError) return { kind: 'damaged', why: error.message }
@@ -53,13 +55,8 @@ export function packChat(
 
 const asItIs = { change: (lines: Iterable<string>) => lines, limits: { bytesMax: PACKED_BYTES_MAX } }
 
-function* linesOf(chat: ArchivedChat, db: Mirror, num: number): Generator<string> {
-  yield `${JSON.stringify(chat)}\n`
-  yield* readMessageLines(db, num)
-}
-
 /** @param lines of a chat and its messages, with line feeds  @throws Damage; RangeError for a text that is too long */
-export function packLines(lines: Iterable<string>, limits: ObjectLimits): PackedChat {
+function packLines(lines: Iterable<string>, limits: ObjectLimits): PackedChat {
   const all: string[] = []
   let bytes = 0
   for (const line of lines) {
@@ -102,14 +99,7 @@ const CHAT = `
     c.is_archived as isArchived, c.is_draft as isDraft, c.is_subagent as isSubagent, c.deleted_at as deletedAt,
     c.parent_chat_id as parentChatId, c.lines_added as linesAdded, c.lines_removed as linesRemoved,
     c.files_changed as filesChanged, c.recorded_cost_cents as recordedCostCents, c.octets,
-    (select count(*) from messages where chat = c.num and is_orphan <> 2) as messageCount
-  from chats c join sources s on s.num = c.source
-  where c.num = @num
-`
-
-/** What is JSON in the format. */
-const LISTS = `
-  select
+    (select count(*) from messages where chat = c.num and is_orphan <> 2) as messageCount,
     coalesce(c.todos, '[]') as todos,
     iif(coalesce(c.context_used, c.context_limit) is null, 'null',
       json_object('used', c.context_used, 'limit', c.context_limit)) as contextTokens,
@@ -120,22 +110,22 @@ const LISTS = `
       'remote', iif(remote_kind is null, null, json_object('kind', remote_kind, 'host', coalesce(remote_host, '')))
     ))) from (${EVIDENCE})) as evidence,
     (select json_group_array(uri) from (select uri from chat_paths where chat_id = c.id order by uri)) as paths
-  from chats c where c.num = ?
+  from chats c join sources s on s.num = c.source
+  where c.num = @num
 `
+const JSON_COLUMNS = ['todos', 'contextTokens', 'childChatIds', 'evidence', 'paths'] as const
 
 /** Without its messages. Null if the mirror has no such chat. `decodeObject` checks it. */
 function readChat(db: Mirror, num: number, origin: string): ArchivedChat | null {
   const row = prepared<Row>(db, CHAT).get({ num, origin })
   if (row === undefined) return null
-  const lists = Object.entries(prepared<Row>(db, LISTS).get(num) ?? {})
   return {
     format: FORMAT,
     version: FORMAT_VERSION,
-    ...answerRow<object>(row),
-    ...Object.fromEntries(lists.map(([name, json]) => [name, JSON.parse(String(json)) as unknown])),
+    ...answerRow<Omit<ArchivedChat, 'format' | 'version' | 'tracked' | 'outline'>>(row, JSON_COLUMNS),
     ...archivedHours(db, String(row['id'])),
     outline: readOrder(db, num),
-  } as unknown as ArchivedChat
+  }
 }
 
 /** If nothing was recorded, the field is left out: then the object is the same as in older archives and keeps its name. */
@@ -180,26 +170,17 @@ const MESSAGE = `
   from messages m
   join bodies b on b.num = m.body
   join sources s on s.num = m.source
-  where m.key = ?
+  where m.key = @key
 `
 
-interface MessageColumns {
-  readonly input: number | null
-  readonly output: number | null
-  readonly requestId: string | null
-  readonly parts: string
-  readonly hasJson: number
-}
-
-/** The thread comes first. The parts are stored as JSON and copied unchanged. The transaction must outlive the iteration. */
-function* readMessageLines(db: Mirror, num: number): Generator<string> {
+/** The chat, then its messages, the thread first. The parts are stored as JSON and copied unchanged. The transaction must outlive the iteration. */
+function* linesOf(db: Mirror, num: number, chat: ArchivedChat): Generator<string> {
+  yield `${JSON.stringify(chat)}\n`
   for (const key of prepared<number>(db, KEYS).pluck().all(num)) {
-    const row = prepared<MessageColumns & Row>(db, MESSAGE).get(key)
     // No row can disappear within one transaction.
-    if (row === undefined) throw new Error('a message of the chat is missing')
-    const { input, output, requestId, parts, hasJson, ...columns } = row
+    const { input, output, requestId, parts, hasJson, ...columns } = theRow(prepared<Row>(db, MESSAGE), { key })
     // A substitute for it would count as the chat's newest state.
-    if (hasJson !== 1) throw new Damage(`the text of its message ${row['id']} is damaged in the mirror`)
+    if (hasJson !== 1) throw new Damage(`the text of its message ${columns['id']} is damaged in the mirror`)
     const tokens = input === null && output === null ? null : { input: input ?? 0, output: output ?? 0 }
     const head = { ...answerRow<object>(columns), tokens, ...(requestId === null ? {} : { requestId }) }
     yield `${JSON.stringify(head).slice(0, -1)},"parts":${parts}}\n`
@@ -214,24 +195,53 @@ interface ArchivableChat {
   readonly isListed: number
 }
 
-const COLUMNS = 'c.num, c.id, c.revision, c.is_draft = 0 and c.is_subagent = 0 and c.message_count > 0 as isListed'
-const IS_ARCHIVED = `c.machine is null and not ${isListedOnly('c')}`
-const ALL = `select ${COLUMNS} from chats c where ${IS_ARCHIVED} order by c.num`
-const THESE = `
-  select ${COLUMNS} from json_each(?) wanted join chats c on c.num = wanted.value and ${IS_ARCHIVED} order by c.num
+const ARCHIVABLE = `
+  select c.num, c.id, c.revision, c.is_draft = 0 and c.is_subagent = 0 and c.message_count > 0 as isListed
+  from chats c
+  where c.machine is null and not ${isListedOnly('c')}
+    and (@nums is null or c.num in (select value from json_each(@nums)))
+  order by c.num
 `
 
 /** Chats to archive, by number. Pulled chats are archived by the machine that has them. @param nums null for all chats */
 export const listArchivable = (db: Mirror, nums: readonly number[] | null): ArchivableChat[] =>
-  nums === null
-    ? prepared<ArchivableChat>(db, ALL).all()
-    : prepared<ArchivableChat>(db, THESE).all(JSON.stringify(nums))
-
-const IDENTITY = `select id from identity`
+  prepared<ArchivableChat>(db, ARCHIVABLE).all(bind({ nums }))
 
 /** The id of this mirror. A rebuilt mirror has a new one. */
-export function readIdentity(db: Mirror): string {
-  const id = prepared<string>(db, IDENTITY).pluck().get()
-  if (id === undefined) throw new Error('a mirror has no identity')
-  return id
+export const readIdentity = (db: Mirror): string => theRow(prepared<{ id: string }>(db, 'select id from identity')).id
+
+export interface ArchivedChatsRequest extends PageRequest {
+  readonly dir: string
+  /** Of a run; null for all of them. */
+  readonly name: string | null
+  /** Words that the title has, or the beginning of the id; null for all chats. */
+  readonly q: string | null
+}
+
+const TITLE = `select title from chats where id = ?`
+
+/**
+ * The chats of an archive, by title. The title is that of the mirror; only an archived chat that the mirror lacks is read.
+ * @throws UserError `archive-not-found`
+ */
+export function listArchivedChats(
+  db: Mirror,
+  { dir: given, name, q, limit, offset }: ArchivedChatsRequest,
+): Page<ListedArchivedChat> {
+  const { dir, chats } = chooseChats(given, name)
+  const words = (q ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  const found = chats.flatMap(({ id, entry, objects }): ListedArchivedChat[] => {
+    if (id === null || entry === null) return []
+    const held = prepared<string>(db, TITLE).pluck().get(id)
+    const [object = ''] = objects
+    const title = held ?? readArchived(dir, object, id)?.chat.title ?? null
+    const text = (title ?? '').toLowerCase()
+    const isFound = id.startsWith(q ?? '') || words.every((word) => text.includes(word))
+    return isFound ? [{ id, title, messages: entry.messages, bytes: entry.bytes, isHere: held !== undefined }] : []
+  })
+  const sorted = found.sort((one, other) => ((one.title ?? '') < (other.title ?? '') ? -1 : 1))
+  return { items: sorted.slice(offset, offset + limit), total: sorted.length, limit, offset }
 }

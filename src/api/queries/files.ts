@@ -6,9 +6,8 @@ import type { ToolPart } from '../../model/part.ts'
 import { countLines, diffText, editsWithin, type FileEdit } from '../../shared/edits.ts'
 import type { FileEditAnswer, FileUse } from '../answers/projects.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
-import { answerRow, bindList, PROJECT_REF, type Row } from './answer-row.ts'
+import { answerRow, bind, cached, PROJECT_REF, type Row, inSnapshot } from './rows.ts'
 import { useOfTool } from '../../shared/tools.ts'
-import { inSnapshot } from './snapshot.ts'
 
 export interface FilesRequest extends PageRequest {
   /** From `resolveProjects`; null for all. */
@@ -28,7 +27,7 @@ const CALLS = `
   from messages m indexed by callers cross join calls u on u.body = m.body
   cross join chats c on c.num = m.chat left join projects p on p.num = c.project
   where m.is_orphan = 0 and m.tool_calls > 0 and u.path is not null and u.status in ('completed', 'running')
-    and c.is_draft = 0 and (@projects is null or c.project in (select value from json_each(@projects)))
+    and c.is_draft = 0 and (@projectNums is null or c.project in (select value from json_each(@projectNums)))
 `
 const FILES = `
   select path, project, edits, reads, chats, lastEditAt, count(*) over () as total
@@ -48,17 +47,17 @@ const FILES = `
 const TOOLS = `select name from names where kind = 'tool'`
 
 /** The names of the tools that read files, and of those that edit them, as JSON. */
-export function toolsByUse(db: Mirror): { readonly reading: string; readonly editing: string } {
+export const toolsByUse = cached((db) => {
   const names = prepared<string>(db, TOOLS).pluck().all()
   const named = (use: 'reads' | 'edits'): string => JSON.stringify(names.filter((name) => useOfTool(name) === use))
   return { reading: named('reads'), editing: named('edits') }
-}
+})
 
 /** Files that calls read or edited, the last edited first. */
-export function listFiles(db: Mirror, { projectNums, q, limit, offset }: FilesRequest): Page<FileUse> {
+export function listFiles(db: Mirror, request: FilesRequest): Page<FileUse> {
+  const { q, limit, offset } = request
   const like = q === null || q === '' ? null : `%${q.replaceAll('\\', '/').replaceAll(/[\\%_]/g, '\\$&')}%`
-  const asked = { ...toolsByUse(db), projects: bindList(projectNums), like, limit, offset }
-  const rows = prepared<Row & { readonly total: number }>(db, FILES).all(asked)
+  const rows = prepared<Row & { readonly total: number }>(db, FILES).all({ ...bind(request), ...toolsByUse(db), like })
   const items = rows.map(({ total, ...row }) => [total, answerRow<FileUse>(row, ['project'])] as const)
   return { items: items.map(([, item]) => item), total: items[0]?.[0] ?? 0, limit, offset }
 }
@@ -88,9 +87,9 @@ type EditRow = Row & { readonly messageId: MessageId; readonly parts: string }
 const DIFF_LENGTH_MAX = 200_000
 
 /** The edits of a file, the newest first. */
-export function listEdits(db: Mirror, { projectNums, path, limit, offset }: FileHistoryRequest): Page<PlainEdit> {
-  const { editing } = toolsByUse(db)
-  const asked = { editing, projects: bindList(projectNums), path, limit, offset }
+export function listEdits(db: Mirror, request: FileHistoryRequest): Page<PlainEdit> {
+  const { path, limit, offset } = request
+  const asked = { ...bind(request), ...toolsByUse(db) }
   return inSnapshot(db, () => {
     const rows = prepared<{ key: number; call: number; total: number }>(db, EDITS).all(asked)
     const items = rows.flatMap(({ key, call }) => {

@@ -2,14 +2,16 @@ import type { ChatId, MessageId } from '../../model/ids.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { UserError } from '../../model/user-error.ts'
 import { prepared } from '../../mirror/sql.ts'
-import { findChatNum } from './chats/get-chat.ts'
-import { withImages } from './images.ts'
+import { findChatNum } from './chats.ts'
 import type { PageRequest } from '../answers/common.ts'
-import { inSnapshot } from './snapshot.ts'
-import type { Message, MessagePage, Tokens } from '../answers/messages.ts'
-import { recordedTokens } from '../../model/message.ts'
+import { inSnapshot, answerRow, SOURCE_NAME, type Row } from './rows.ts'
+import type { Message, MessagePage } from '../answers/messages.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
-import { answerRow, SOURCE_NAME, type Row } from './answer-row.ts'
+import { statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import type { Part } from '../../model/part.ts'
+import { readRegular } from '../../regular-file.ts'
+import { addressOf } from '../../shared/client.ts'
 
 export interface MessageListRequest extends PageRequest {
   readonly chatId: ChatId
@@ -124,12 +126,20 @@ export function* walkMessages(
   }
 }
 
+/** Cursor writes 0 and 0 if it did not count the tokens. That is not a record. */
 const MESSAGES_BY_KEY = `
   select
     m.id, iif(m.is_orphan = 1, null, m.position) as position, m.role, m.created_at as createdAt,
     m.created_at_source as createdAtSource, m.model, m.is_orphan = 1 as isOrphan, m.is_simulated as isSimulated,
     1 - m.is_live as deletedInCursor, m.is_index_capped as isIndexCapped, ${SOURCE_NAME},
-    m.input_tokens, m.output_tokens, m.estimated_input, m.estimated_output, b.parts
+    case
+      when m.input_tokens > 0 or m.output_tokens > 0 then json_object(
+        'input', iif(m.input_tokens > 0, m.input_tokens, null),
+        'output', iif(m.output_tokens > 0, m.output_tokens, null), 'source', 'recorded'
+      )
+      when m.estimated_input is not null
+        then json_object('input', m.estimated_input, 'output', m.estimated_output, 'source', 'estimated')
+    end as tokens, b.parts
   from json_each(?) wanted
   join messages m on m.key = wanted.value
   join sources s on s.num = m.source
@@ -137,32 +147,72 @@ const MESSAGES_BY_KEY = `
   order by wanted.key
 `
 
-interface Unshaped {
-  readonly input_tokens: number | null
-  readonly output_tokens: number | null
-  readonly estimated_input: number | null
-  readonly estimated_output: number | null
-  readonly parts: string | null
-}
-
 /** The messages with these keys and their parts, in the given order. */
-export function readMessages(db: Mirror, chatId: ChatId, keys: readonly number[]): Message[] {
-  const rows = prepared<Row & Unshaped>(db, MESSAGES_BY_KEY).all(JSON.stringify(keys))
-  return rows.map(
-    ({ input_tokens: input, output_tokens: output, estimated_input, estimated_output, parts, ...row }) => ({
-      ...answerRow<Omit<Message, 'chatId' | 'tokens' | 'parts'>>(row),
+export const readMessages = (db: Mirror, chatId: ChatId, keys: readonly number[]): Message[] =>
+  prepared<Row & { readonly parts: string | null }>(db, MESSAGES_BY_KEY)
+    .all(JSON.stringify(keys))
+    .map(({ parts, ...row }) => ({
+      ...answerRow<Omit<Message, 'chatId' | 'parts'>>(row, ['tokens']),
       chatId,
-      tokens: toTokens(recordedTokens(input, output), { input: estimated_input, output: estimated_output }),
       parts: parts === null ? [] : parseParts(parts),
-    }),
-  )
+    }))
+
+/** The kinds that are shown, and how their files begin, a character for each byte. An SVG may contain a program. */
+const KINDS = [
+  { mime: 'image/png', ending: /\.png$/i, beginning: /^\x89PNG\r\n/ },
+  { mime: 'image/jpeg', ending: /\.jpe?g$/i, beginning: /^\xff\xd8\xff/ },
+  { mime: 'image/gif', ending: /\.gif$/i, beginning: /^GIF8[79]a/ },
+  { mime: 'image/webp', ending: /\.webp$/i, beginning: /^RIFF.{4}WEBP/s },
+]
+export const imageTypes = KINDS.map(({ mime }) => mime)
+const BYTES_MAX = 20 * 1024 * 1024
+
+/** Which kind of image a path names, if it may be looked at: asking for a share could send a password to its server. */
+const kindOf = (path: string) =>
+  isAbsolute(path) && !/^[\\/]{2}/.test(path) ? KINDS.find(({ ending }) => ending.test(path)) : undefined
+
+const IS_HERE = `select machine is null from chats where num = ?`
+
+/** Says of each attached image what is known of its file now. The files of another machine are not here. */
+export function withImages(db: Mirror, chat: number, messages: readonly Message[]): readonly Message[] {
+  if (prepared<number>(db, IS_HERE).pluck().get(chat) !== 1) return messages
+  return messages.map((message) => ({ ...message, parts: message.parts.map((part) => withImage(part, message)) }))
 }
 
-/** Cursor writes 0 and 0 if it did not count. That is not a record. */
-function toTokens(
-  recorded: ReturnType<typeof recordedTokens>,
-  { input, output }: { readonly input: number | null; readonly output: number | null },
-): Tokens | null {
-  if (recorded !== null) return { ...recorded, source: 'recorded' }
-  return input === null || output === null ? null : { input, output, source: 'estimated' }
+function withImage(part: Part, { id, chatId }: Message): Part {
+  const kind = part.kind === 'attachment' && part.text === null ? kindOf(part.path) : undefined
+  if (part.kind !== 'attachment' || kind === undefined) return part
+  const bytes = sizeOf(part.path)
+  const href = addressOf('/api/chats/:id/image', { id: chatId, query: { message: id, path: part.path } })
+  return { ...part, mime: kind.mime, bytes, exists: bytes !== null, ...(bytes === null ? {} : { href }) }
+}
+
+function sizeOf(path: string): number | null {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false })
+    return stat?.isFile() === true && stat.size <= BYTES_MAX ? stat.size : null
+  } catch {
+    return null
+  }
+}
+
+const IS_ATTACHED = `
+select 1 from messages m join chats c on c.num = m.chat join bodies b on b.num = m.body join json_each(b.parts) part
+where c.id = @chat and m.id = @message and c.machine is null
+  and part.value ->> 'kind' = 'attachment' and part.value ->> 'path' = @path
+`
+
+/** The image that a message of this machine has attached. Null for any other path, and for a file that is no image. */
+export function readImage(
+  db: Mirror,
+  given: { readonly chat: ChatId; readonly message: string; readonly path: string },
+) {
+  if (kindOf(given.path) === undefined || prepared(db, IS_ATTACHED).get(given) === undefined) return null
+  try {
+    const bytes = readRegular(given.path, BYTES_MAX)
+    const kind = KINDS.find(({ beginning }) => beginning.test(bytes.subarray(0, 16).toString('latin1')))
+    return kind === undefined ? null : { mime: kind.mime, bytes: new Uint8Array(bytes) }
+  } catch {
+    return null
+  }
 }

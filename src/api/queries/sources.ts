@@ -1,17 +1,15 @@
 import { HUB, readMissed } from '../../mirror/sources/sources.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import type { Status } from '../answers/status.ts'
-import { answerRow, bindList, type Row, PROJECT_REF } from './answer-row.ts'
+import { answerRow, inSnapshot, theRow, bind, type Row, PROJECT_REF } from './rows.ts'
 import { prepared } from '../../mirror/sql.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
-import { isOfMachines } from './machines.ts'
-import type { Scope } from './message-sums.ts'
+import { chatInScope, within, type Scope } from './scope.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
-import { inSnapshot } from './snapshot.ts'
 import type { ListedLoss, LossCounts } from '../answers/chats.ts'
 import type { SourceId } from '../../model/ids.ts'
 import type { SourceState } from '../../model/source.ts'
-import { countProjects } from './projects/list-projects.ts'
+import { countProjects } from './projects.ts'
 
 const SOURCES = `
   select id, kind, path, state, detail, last_sync_at as lastSyncAt, total_rows as rows
@@ -26,26 +24,19 @@ export const listSources = (db: Mirror): Status['sources'][number][] =>
     .all()
     .map((row) => answerRow<Status['sources'][number]>(row))
 
-/** `at` is never null, so an open period can use the smallest and the largest number as bounds. */
-const LISTED_LOSSES = `
-  from losses l
-  where l.at >= @fromMs and l.at < @toMs
-    and (@projects is null or l.chat in (
-      select num from chats where project in (select value from json_each(@projects))
-    ))
-    and (@machines is null or l.chat in (select c.num from chats c where ${isOfMachines('c', '@machines')}))
+const lossesIn = (scope: Scope): string => `
+  from losses l where true ${within(scope, 'l.at')} ${chatInScope(scope, 'l.chat')}
 `
-const COUNT_LOSSES = `select count(*) ${LISTED_LOSSES}`
 
 /** Walks the index by time. The rows of chats are read only for the page, or for a filter. */
-const FIND_LOSSES = `
+const findLosses = (scope: Scope): string => `
   select l.at, l.kind, c.id as chatId, iif(l.kind = 'chat', null, l.message_id) as messageId, ${PROJECT_REF}, c.title,
     iif(l.kind = 'chat', null, (
       select b.parts from messages m join bodies b on b.num = m.body
       where m.chat = l.chat and m.id = l.message_id order by m.is_orphan = 2 limit 1
     )) as parts
   from (
-    select at, chat, kind, message_id ${LISTED_LOSSES}
+    select at, chat, kind, message_id ${lossesIn(scope)}
     order by at desc, chat desc, kind desc, message_id desc limit @limit offset @offset
   ) l
   join chats c on c.num = l.chat
@@ -54,23 +45,20 @@ const FIND_LOSSES = `
 `
 
 /** What Cursor deleted and the mirror still has, the last noticed first. */
-export function listLosses(
-  db: Mirror,
-  { projectNums, machineNums, fromMs, toMs, limit, offset }: PageRequest & Scope,
-): Page<ListedLoss> {
-  const filter = {
-    fromMs: fromMs ?? Number.MIN_SAFE_INTEGER,
-    toMs: toMs ?? Number.MAX_SAFE_INTEGER,
-    projects: bindList(projectNums),
-    machines: bindList(machineNums),
-  }
+export function listLosses(db: Mirror, request: PageRequest & Scope): Page<ListedLoss> {
+  const { limit, offset } = request
+  const bound = bind(request)
   return inSnapshot(db, () => {
-    const rows = prepared<Row & { readonly parts: string | null }>(db, FIND_LOSSES).all({ ...filter, limit, offset })
+    const rows = prepared<Row & { readonly parts: string | null }>(db, findLosses(request)).all(bound)
     const items = rows.map(({ parts, ...row }) => ({
       ...answerRow<Omit<ListedLoss, 'text'>>(row, ['project']),
       text: beginningOf(parts),
     }))
-    return { items, total: prepared<number>(db, COUNT_LOSSES).pluck().get(filter) ?? 0, limit, offset }
+    const total =
+      prepared<number>(db, `select count(*) ${lossesIn(request)}`)
+        .pluck()
+        .get(bound) ?? 0
+    return { items, total, limit, offset }
   })
 }
 
@@ -92,11 +80,7 @@ const SUM_LOSSES = `
 `
 
 /** Counts everything that `listLosses` lists. Use it wherever losses are counted, so that the numbers agree. */
-export function sumLosses(db: Mirror): LossCounts {
-  const row = prepared<Row>(db, SUM_LOSSES).get()
-  if (row === undefined) throw new Error('an aggregate returned no row')
-  return answerRow(row)
-}
+export const sumLosses = (db: Mirror): LossCounts => answerRow(theRow(prepared<Row>(db, SUM_LOSSES)))
 
 /** A message of several sources counts once, for the best of them. A chat counts for the source that describes it. */
 const SUM_OF_SOURCE = `
@@ -104,7 +88,7 @@ const SUM_OF_SOURCE = `
     count(*) filter (where l.kind = 'message') as messages,
     count(*) filter (where l.kind = 'chat') as chats
   from losses l
-  where @source = case l.kind
+  where @num = case l.kind
     when 'chat' then (select source from chats where num = l.chat)
     else (
       select m.source from messages m join sources s on s.num = m.source
@@ -113,47 +97,6 @@ const SUM_OF_SOURCE = `
     )
   end
 `
-
-/** The losses of one source. The sum over all sources is `sumLosses`. @param source row number */
-export function sumLossesOf(db: Mirror, source: number): Pick<LossCounts, 'messages' | 'chats'> {
-  const sum = prepared<{ messages: number; chats: number }>(db, SUM_OF_SOURCE).get({ source })
-  return sum ?? { messages: 0, chats: 0 }
-}
-
-export interface ReasonCount {
-  readonly reason: string
-  readonly count: number
-  /** The key of one such row; null if the rows have no key. */
-  readonly example: string | null
-}
-
-/** The state of one store's chats and rows when it was last read. */
-export interface SourceFindings {
-  readonly state: SourceState
-  readonly detail: string | null
-  readonly lastSyncAt: string | null
-  readonly chats: {
-    readonly total: number
-    /** From the ledger of losses: chats of this store that were deleted completely. */
-    readonly lost: number
-  }
-  readonly messages: {
-    readonly held: number
-    readonly orphans: number
-    /** From the ledger of losses: messages of this store that Cursor deleted and the mirror still has. */
-    readonly keptHere: number
-  }
-  readonly issues: readonly ReasonCount[]
-  /** Rows that disappeared all at once. They count as present until a second check. Null if there are none. */
-  readonly pendingLoss: { readonly rows: number; readonly of: number } | null
-  readonly rows: {
-    /** All rows at the last count. */
-    readonly total: number
-    /** Rows that are mirrored and still exist. */
-    readonly live: number
-    readonly liveIssues: number
-  }
-}
 
 const FIND_SOURCE = `
   select num, state, detail, last_sync_at as lastSyncAt, total_rows as total, null_keys as nullKeys
@@ -174,37 +117,56 @@ const COUNTS = `
     ) as liveIssues
   from messages where source = @num
 `
-const ISSUES = `
-  select reason, count(*) as count, min(key) as example from row_issues where source = ? group by reason order by reason
-`
 
-type Source = Pick<SourceFindings, 'state' | 'detail' | 'lastSyncAt'> &
-  Readonly<Record<'num' | 'total' | 'nullKeys', number>>
+type Source = {
+  readonly state: SourceState
+  readonly detail: string | null
+  readonly lastSyncAt: string | null
+} & Readonly<Record<'num' | 'total' | 'nullKeys', number>>
 type SourceCounts = Readonly<Record<'held' | 'orphans' | 'chats' | 'live' | 'liveIssues', number>>
 
+/** The state of one store's chats and rows when it was last read. */
+export type SourceFindings = NonNullable<ReturnType<typeof examineSource>>
+
 /** @returns null for a store that was never read */
-export function examineSource(db: Mirror, id: SourceId): SourceFindings | null {
+export function examineSource(db: Mirror, id: SourceId) {
   return inSnapshot(db, () => {
     const row = prepared<Row>(db, FIND_SOURCE).get(id)
     if (row === undefined) return null
     const { num, total, nullKeys, ...state } = answerRow<Source>(row)
-    const counts = prepared<SourceCounts>(db, COUNTS).get({ num })
-    if (counts === undefined) throw new Error('An aggregate gave no row.')
-    const { held, orphans, chats, ...rows } = counts
-    const lost = sumLossesOf(db, num)
+    const { held, orphans, chats, ...rows } = theRow(prepared<SourceCounts>(db, COUNTS), { num })
+    const lost = theRow(prepared<Pick<LossCounts, 'messages' | 'chats'>>(db, SUM_OF_SOURCE), { num })
     const missed = readMissed(db, { source: num })
-    // Rows without a key cannot be recorded one by one. They are only counted.
-    const keyless = nullKeys === 0 ? [] : [{ reason: 'null-key', count: nullKeys, example: null }]
     return {
       ...state,
+      /** `lost` and `keptHere` are what Cursor deleted, and the mirror still has. */
       chats: { total: chats, lost: lost.chats },
       messages: { held, orphans, keptHere: lost.messages },
-      issues: [...prepared<ReasonCount>(db, ISSUES).all(num), ...keyless],
+      issues: readIssues(db, num, nullKeys),
+      /** Rows that disappeared all at once. They count as present until a second check. */
       pendingLoss: missed === undefined ? null : { rows: missed.rows, of: missed.of },
+      /** All rows at the last count, and those that are mirrored and still exist. */
       rows: { total, ...rows },
     }
   })
 }
+
+const ISSUES = `
+  select reason, count(*) as count, min(key) as example from row_issues where ifnull(source = @source, 1)
+  group by reason order by reason
+`
+interface ReasonCount {
+  readonly reason: string
+  readonly count: number
+  /** The key of one such row; null if the rows have no key. */
+  readonly example: string | null
+}
+
+/** Rows without a key cannot be recorded one by one. They are only counted. @param source null for all */
+const readIssues = (db: Mirror, source: number | null, nullKeys: number): ReasonCount[] => [
+  ...prepared<ReasonCount>(db, ISSUES).all({ source }),
+  ...(nullKeys === 0 ? [] : [{ reason: 'null-key', count: nullKeys, example: null }]),
+]
 
 type Census = Pick<Status, 'counts' | 'losses' | 'issues' | 'coverage'>
 
@@ -218,16 +180,14 @@ export const EMPTY_CENSUS: Census = {
 /** All numbers of the mirror in `/status`. The cost grows with the mirror: use it with `cached`. */
 export function countEverything(db: Mirror): Census {
   return inSnapshot(db, () => {
-    const figures = prepared<Figures>(db, FIGURES).get()
-    if (figures === undefined) throw new Error('A select without a from clause gave no row.')
-    const { totalRows, nullKeys, liveRows, liveIssues, ...counts } = figures
-    const issues = countIssues(db, nullKeys)
-    const issueCount = Object.values(issues).reduce((sum, count) => sum + count, 0)
+    const { totalRows, nullKeys, liveRows, liveIssues, ...counts } = theRow(prepared<Figures>(db, FIGURES))
+    const issues = readIssues(db, null, nullKeys)
+    const issueCount = issues.reduce((sum, { count }) => sum + count, 0)
     const read = liveRows - liveIssues
     return {
       counts: { projects: countProjects(db), ...counts },
       losses: sumLosses(db),
-      issues,
+      issues: Object.fromEntries(issues.map(({ reason, count }) => [reason, count])),
       coverage: {
         rows: totalRows,
         read,
@@ -259,13 +219,3 @@ const FIGURES = `
       where r.is_live = 1
     ) as liveIssues
 `
-
-const ISSUES_BY_REASON = `select reason, count(*) as count from row_issues group by reason order by reason`
-
-/** Rows without a key cannot be recorded one by one. They are only counted. */
-function countIssues(db: Mirror, nullKeys: number): Record<string, number> {
-  const rows = prepared<{ reason: string; count: number }>(db, ISSUES_BY_REASON).all()
-  const issues: Record<string, number> = Object.fromEntries(rows.map((row) => [row.reason, row.count]))
-  if (nullKeys > 0) issues['null-key'] = (issues['null-key'] ?? 0) + nullKeys
-  return issues
-}

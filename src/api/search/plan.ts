@@ -2,12 +2,15 @@ import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { sortKeyFloor } from '../../mirror/write/messages.ts'
 import { UserError } from '../../model/user-error.ts'
-import { createMatcher, type TermPhrase, type WantedPhrase } from '../../text/passages/matcher.ts'
+import { type TermPhrase, type WantedPhrase, createMatcher } from '../../text/passages/matcher.ts'
 import { asPathTerm, columnNames, foldName, markTerm } from '../../text/terms/columns.ts'
-import { readPeriod, type Clock } from '../periods.ts'
-import { isOfMachines, resolveMachines } from '../queries/machines.ts'
-import { belowRoot, resolveProjects } from '../queries/projects/list-projects.ts'
+import { type Clock, readPeriod } from '../periods.ts'
+import { isOfMachines, resolveMachines } from '../queries/scope.ts'
+import { belowRoot, resolveProjects } from '../queries/projects.ts'
 import {
+  type Condition,
+  type Test,
+  type Words,
   allHold,
   anyHolds,
   doesNotHold,
@@ -19,12 +22,9 @@ import {
   spellingsOf,
   wantedWords,
   wordPhrases,
-  type Condition,
-  type Test,
-  type Words,
 } from './condition.ts'
-import { hasWords, partNames, type FieldName, type FieldNode, type InsideNode, type QueryNode } from './query.ts'
-import { type Target } from './statement.ts'
+import { type FieldName, type FieldNode, type InsideNode, type QueryNode, hasWords, partNames } from './query.ts'
+import type { Target } from './statement.ts'
 import { termsInside } from './vocabulary.ts'
 
 /** How a query is run on the mirror: the one statement for its messages, and the one for titles. */

@@ -12,7 +12,7 @@ import type {
   RestoreRequest,
 } from '../../api/answers/archives.ts'
 import type { Progress } from '../../model/progress.ts'
-import { toIso } from '../../api/queries/answer-row.ts'
+import { toIso } from '../../api/queries/rows.ts'
 import { runName, sumsOf, timeOfRun } from '../../archive/manifest.ts'
 import { readMap } from '../../indexer/sources/archive/index.ts'
 import { codeOf } from '../../mirror/damage/find-damage.ts'

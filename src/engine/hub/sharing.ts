@@ -1,5 +1,5 @@
 import type { HubActs, HubPulled, HubPushed, HubPushRequest, HubState } from '../../api/answers/hub.ts'
-import { toIso } from '../../api/queries/answer-row.ts'
+import { toIso } from '../../api/queries/rows.ts'
 import { hubNotSet, unlessRefused } from '../../hub/explain-error.ts'
 import type { PullPart } from '../../hub/pull.ts'
 import { countDamaged } from '../../mirror/hub/hub.ts'

@@ -144,7 +144,7 @@ class ServedWriter {
         return purgeMirror(this.#kept, order)
       }
       case 'importUsage': {
-        const { readUsageFile } = await import('../../api/tokens/usage-file.ts')
+        const { readUsageFile } = await import('../../api/usage-file.ts')
         return importUsage(this.#kept.db, readUsageFile(order), Date.now())
       }
       case 'merge': {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { comparablePath, isWithin } from '../../../src/api/queries/projects/list-projects.ts'
+import { comparablePath, isWithin } from '../../../src/api/queries/projects.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { calcPrice } from '@pydantic/genai-prices'
 import { expect, test, vi } from 'vitest'
-import { PriceBook, priceList } from '../../../src/api/tokens/prices.ts'
+import { PriceBook, priceList } from '../../../src/api/prices.ts'
 
 const JAN = Date.UTC(2026, 0, 15, 12)
 

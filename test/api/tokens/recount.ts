@@ -1,5 +1,5 @@
 import { estimateTokens } from '../../../src/text/tokens/estimate-tokens.ts'
-import type { TokenGrouping } from '../../../src/api/tokens/ledger.ts'
+import type { TokenGrouping } from '../../../src/api/queries/tokens.ts'
 import { readExpected, type ExpectedChat, type ExpectedMessage } from '../../helpers/oracle.ts'
 import type { YearPlan } from '../../helpers/year/plan-year.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readUsageFile } from '../../../src/api/tokens/usage-file.ts'
+import { readUsageFile } from '../../../src/api/usage-file.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 
 const cases = casesBeside(import.meta.url)

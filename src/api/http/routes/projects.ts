@@ -24,8 +24,8 @@ import {
   readNamedProjects,
   resolveProjects,
   type OwnedProject,
-} from '../../queries/projects/list-projects.ts'
-import { chatsOfCommit, reportCommits, type CommitMatch } from '../../reports/commit-report.ts'
+} from '../../queries/projects.ts'
+import { chatsOfCommit, reportCommits, type CommitMatch } from '../../queries/commits.ts'
 import {
   bodyFlag,
   dates,

@@ -20,7 +20,7 @@ import {
   words,
 } from '../params.ts'
 import { notFound } from '../problem.ts'
-import { getChat } from '../../queries/chats/get-chat.ts'
+import { getChat } from '../../queries/chats.ts'
 import { route } from '../route.ts'
 import { unreadText } from '../unread.ts'
 

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
-import { isOfTime, tokenGroupings, type TokenGrouping } from '../../tokens/ledger.ts'
+import { isOfTime, tokenGroupings, type TokenGrouping } from '../../queries/tokens.ts'
 import { readBounds, readClock, scopeOf, dates, listOf, parametersOf, wholeNumber, words } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
 import { route } from '../route.ts'

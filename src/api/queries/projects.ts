@@ -1,24 +1,20 @@
 import { posix, win32 } from 'node:path'
-import type { Mirror } from '../../../mirror/open.ts'
-import type { Page, PageRequest } from '../../answers/common.ts'
-import { inSnapshot } from '../snapshot.ts'
-import type { ProjectId } from '../../../model/ids.ts'
-import { answerRow, type Row } from '../answer-row.ts'
-import { prepared } from '../../../mirror/sql.ts'
-import type { Project, ProjectRef } from '../../answers/projects.ts'
+import type { Mirror } from '../../mirror/open.ts'
+import type { Page, PageRequest } from '../answers/common.ts'
+import { inSnapshot, answerRow, type Row } from './rows.ts'
+import type { ProjectId } from '../../model/ids.ts'
+import { prepared } from '../../mirror/sql.ts'
+import type { Project, ProjectRef } from '../answers/projects.ts'
 
-/** A project without chats and without a workspace is a leftover, and not listed. */
-const COUNT_PROJECTS = `
-  select count(*)
-  from projects p
-  where exists (select 1 from chats c where c.project = p.num)
-    or p.belongs_to is null and exists (select 1 from workspaces w where w.project = p.num)
-`
+/** A project `p` without chats and without a workspace is a leftover, and not listed. */
+const IS_LISTED = `(
+  exists (select 1 from chats c where c.project = p.num)
+  or p.belongs_to is null and exists (select 1 from workspaces w where w.project = p.num)
+)`
+const COUNT_PROJECTS = `select count(*) from projects p where ${IS_LISTED}`
 
 /** How many projects are listed in all. */
-export function countProjects(db: Mirror): number {
-  return prepared<number>(db, COUNT_PROJECTS).pluck().get() ?? 0
-}
+export const countProjects = (db: Mirror): number => prepared<number>(db, COUNT_PROJECTS).pluck().get() ?? 0
 
 /** Counts the chats that are listed by default. Messages of subagents count too, because they are work on the project. */
 const PROJECTS = `
@@ -33,7 +29,7 @@ const PROJECTS = `
   from projects p
   left join (
     select
-      c.project, count(*) as chats,
+      c.project,
       sum(c.message_count) filter (where c.is_draft = 0) as messageCount,
       count(*) filter (where ${isListed('c')}) as chatCount,
       min(coalesce(c.created_at, c.last_activity_at)) filter (where ${isListed('c')}) as firstActivityAt,
@@ -42,12 +38,7 @@ const PROJECTS = `
     where c.project is not null and (@id is null or c.project = (select num from projects where id = @id))
     group by c.project
   ) a on a.project = p.num
-  where case
-    when @id is null then a.chats > 0 or p.belongs_to is null and exists (
-      select 1 from workspaces w where w.project = p.num
-    )
-    else p.id = @id
-  end
+  where iif(@id is null, ${IS_LISTED}, p.id = @id)
   order by a.lastActivityAt desc, p.name, p.path
   limit @limit offset @offset
 `
@@ -74,7 +65,7 @@ const storedPath = (path: string): string =>
   /^[a-z]:[/\\]/iu.test(path) ? path.charAt(0).toLowerCase() + path.slice(1).replaceAll('\\', '/') : path
 
 const PROJECT_NUMS = `
-  with wanted as (select value from json_each(@spellings))
+  with wanted as (select value from json_each(?))
   select num
   from projects
   where id in (select value from wanted) or name in (select value from wanted) or path in (select value from wanted)
@@ -92,8 +83,7 @@ export function resolveProjects(db: Mirror, words: readonly string[]): number[] 
   })
   // Some macOS disks store accents separately from their letters, and keyboards do not. Both look the same.
   const composed = spellings.flatMap((spelling) => [spelling, spelling.normalize('NFC'), spelling.normalize('NFD')])
-  const rows = prepared<{ num: number }>(db, PROJECT_NUMS).all({ spellings: JSON.stringify(composed) })
-  return rows.map(({ num }) => num)
+  return prepared<number>(db, PROJECT_NUMS).pluck().all(JSON.stringify(composed))
 }
 
 /** The location of a project's files. */
@@ -139,9 +129,9 @@ export interface OwnedProject extends Place {
 
 /** The projects with these numbers. */
 export const listOwned = (db: Mirror, nums: readonly number[]): OwnedProject[] =>
-  prepared<Omit<OwnedProject, 'owner'> & { readonly owner: string | null }>(db, PLACES)
+  prepared<Row>(db, PLACES)
     .all(JSON.stringify(nums))
-    .map((row) => ({ ...row, owner: JSON.parse(row.owner ?? 'null') as OwnedProject['owner'] }))
+    .map((row) => answerRow<OwnedProject>(row, ['owner']))
 
 const NAMED_PROJECTS = `select num, id, name from projects`
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { CsvError, parse } from 'csv-parse/sync'
-import type { UsageEvent } from '../../mirror/usage/usage-events.ts'
-import { UserError } from '../../model/user-error.ts'
+import type { UsageEvent } from '../mirror/usage/usage-events.ts'
+import { UserError } from '../model/user-error.ts'
 
 type Field = 'date' | 'user' | 'kind' | 'model' | 'cacheWrite' | 'input' | 'cacheRead' | 'output' | 'total' | 'cost'
 

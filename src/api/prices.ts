@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Prices from '@pydantic/genai-prices'
-import { listedModel } from '../../model/model-name.ts'
+import { listedModel } from '../model/model-name.ts'
 
 /** The bundled price list and its date of publication. A test compares both with the installed package. */
 export const priceList = { source: '@pydantic/genai-prices 0.1.8', asOf: '2026-09-23' }
@@ -12,12 +12,12 @@ const calcPrice: typeof Prices.calcPrice = (...asked) => {
   return list.calcPrice(...asked)
 }
 
-/** Dollars per million tokens. `by-request`: the price depends on the time or the size of a request. */
-type Price = { readonly input: number; readonly output: number } | 'by-request' | null
+/** The cents of a request; null if they are unknown. */
+type Pricing = (input: number, output: number, atMs: number | null) => number | null
 
 /** List prices. Each model is looked up once. */
 export class PriceBook {
-  readonly #prices = new Map<string, Price>()
+  readonly #pricings = new Map<string, Pricing>()
 
   /**
    * The list price of a request at its time, as if nothing had been cached.
@@ -26,28 +26,26 @@ export class PriceBook {
   centsOf(model: string | null, input: number | null, output: number | null, atMs: number | null): number | null {
     const listed = model === null ? null : listedModel(model)
     if (listed === null || input === null || output === null) return null
-    const price = this.#priceOf(listed)
-    if (price === null) return null
-    if (price !== 'by-request') return (input * price.input + output * price.output) / 10_000
-    if (atMs === null) return null
-    const found = calcPrice({ input_tokens: input, output_tokens: output }, listed, { timestamp: new Date(atMs) })
-    return found === null ? null : found.total_price * 100
-  }
-
-  #priceOf(listed: string): Price {
-    const known = this.#prices.get(listed)
-    if (known !== undefined) return known
-    const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, listed)
-    const price = found === null || !isNameOf(found.model, listed) ? null : kindOf(found)
-    this.#prices.set(listed, price)
-    return price
+    const pricing = this.#pricings.get(listed) ?? pricingOf(listed)
+    this.#pricings.set(listed, pricing)
+    return pricing(input, output, atMs)
   }
 }
 
-function kindOf({ model, model_price: price }: Prices.PriceCalculation): Price {
-  const { input_mtok: input, output_mtok: output } = price
-  const isFixed = !Array.isArray(model.prices) && typeof input === 'number' && typeof output === 'number'
-  return isFixed ? { input, output } : 'by-request'
+function pricingOf(listed: string): Pricing {
+  const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, listed)
+  if (found === null || !isNameOf(found.model, listed)) return () => null
+  const { input_mtok: forInput, output_mtok: forOutput } = found.model_price
+  if (!Array.isArray(found.model.prices) && typeof forInput === 'number' && typeof forOutput === 'number') {
+    // Dollars per million tokens.
+    return (input, output) => (input * forInput + output * forOutput) / 10_000
+  }
+  // The price depends on the time or the size of a request.
+  return (input, output, atMs) => {
+    if (atMs === null) return null
+    const priced = calcPrice({ input_tokens: input, output_tokens: output }, listed, { timestamp: new Date(atMs) })
+    return priced === null ? null : priced.total_price * 100
+  }
 }
 
 /** The release date or stage at the end of a model's name: `claude-3-5-sonnet-20241022`. */
