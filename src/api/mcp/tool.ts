@@ -102,8 +102,8 @@ export function shortLine(text: string, length: number): string {
 /** The most that one answer may take of a model's context. */
 const ANSWER_TOKENS_MAX = 6000
 
-/** For what most answers end with. */
-const END_TOKENS = 300
+/** For what answers end with. Below a search stand suggestions and warnings too. */
+const END_TOKENS = 530
 
 /** No token has more characters, so no more of a text can fit. */
 const TOKEN_LENGTH_MAX = 10
@@ -126,22 +126,14 @@ export function endWithin(text: string, from: number, tokens: number): number {
 /** An answer that is built line by line, as long as it fits. Room for its end is kept. */
 export class BoundedText {
   readonly #lines: string[] = []
-  #left: number
-
-  /** @param reserved tokens for what is added by `end` */
-  constructor(reserved: number) {
-    this.#left = ANSWER_TOKENS_MAX - reserved
-  }
-
-  get left(): number {
-    return this.#left
-  }
+  /** Tokens. */
+  left = ANSWER_TOKENS_MAX - END_TOKENS
 
   /** Adds it whole, or not at all. @returns whether it fitted */
   add(text: string): boolean {
     const cost = tokensAtMost(text) + 1
-    if (cost > this.#left) return false
-    this.#left -= cost
+    if (cost > this.left) return false
+    this.left -= cost
     this.#lines.push(text)
     return true
   }
@@ -164,7 +156,7 @@ export class BoundedText {
 
 /** An answer of texts, as far as they fit, and of lines at its end. */
 export function boundedAnswer(texts: readonly string[], ...end: readonly string[]): string {
-  const text = new BoundedText(END_TOKENS)
+  const text = new BoundedText()
   text.addAll(texts)
   return text.end(...end)
 }
@@ -175,10 +167,11 @@ export function listed(
   args: Readonly<Record<string, unknown>> & { readonly offset: number },
   { head, entries, total }: { readonly head: string; readonly entries: readonly string[]; readonly total: number },
 ): string {
-  const text = new BoundedText(END_TOKENS)
+  const text = new BoundedText()
   text.add(head)
   const next = args.offset + text.addAll(entries)
-  return text.end(...(next > args.offset && next < total ? [nextCall(tool, { ...args, offset: next })] : []))
+  if (next === args.offset || next >= total) return text.end()
+  return text.end(`Left out: what comes after the first ${next}.`, nextCall(tool, { ...args, offset: next }))
 }
 
 type Api = Client<ApiRoutes>

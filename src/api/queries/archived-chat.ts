@@ -6,8 +6,9 @@ import {
   FORMAT_VERSION,
   type ArchivedChat,
   type ObjectLimits,
+  Damage,
+  type Decoded,
 } from '../../archive/archived-chat.ts'
-import { Damage, type Decoded } from '../../archive/manifest.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'

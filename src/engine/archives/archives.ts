@@ -13,7 +13,7 @@ import type {
 } from '../../api/answers/archives.ts'
 import type { Progress } from '../../model/progress.ts'
 import { toIso } from '../../api/queries/answer-row.ts'
-import { runName, sumsOf, timeOfRun } from '../../archive/manifest.ts'
+import { runName, sumsOf, timeOfRun } from '../../archive/archived-chat.ts'
 import { readMap } from '../../indexer/sources/archive/decode.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { UserError } from '../../model/user-error.ts'
