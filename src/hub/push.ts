@@ -1,6 +1,5 @@
 import type { HubPushed } from '../api/answers/hub.ts'
 import type { Progress } from '../model/progress.ts'
-import type { QueryResultRow } from 'pg'
 import { UserError } from '../model/user-error.ts'
 import { FORMAT_VERSION, type ArchivedChat, type ArchivedMessage, type Decoded } from '../archive/archived-chat.ts'
 import {
@@ -10,6 +9,7 @@ import {
   type QueuedPurge,
   countMessages,
   listUnnamed,
+  type PushingMachine,
   type LocalProject,
 } from '../mirror/hub/own-side.ts'
 import type { Mirror } from '../mirror/open.ts'
@@ -23,30 +23,25 @@ import { NAME_BYTES_MAX, OBJECT_BYTES_MAX } from './schema.ts'
 import { createHmac } from 'node:crypto'
 import type { Histories } from '../git/histories.ts'
 
-/** What the mirror has to know before a push or a pull. */
-export interface Meeting {
-  /** Projects that had no name at the hub yet. */
-  readonly names: readonly { readonly uri: string; readonly name: string }[]
-  /** The number of the last push of this machine that the hub knows. 0: none. */
-  readonly lastPush: number
-}
+export type Meeting = Awaited<ReturnType<typeof meet>>
 
 const LAST_PUSH = `select value from cursordex.machines where uuid = $1`
 
-/** @param uuid of this machine */
+/** What the mirror has to know before a push or a pull. @param uuid of this machine */
 export async function meet(
   hub: Hub,
   db: Mirror,
   histories: Pick<Histories, 'remote'>,
   { uuid, isRedacted }: { readonly uuid: string; readonly isRedacted: boolean },
-): Promise<Meeting> {
+) {
   const facts = await readHub(hub)
   const names: { uri: string; name: string }[] = []
   for (const project of listUnnamed(db)) {
     names.push({ uri: project.uri, name: await nameOfProject(project, facts, isRedacted, histories) })
   }
   const [machine] = await hub.rows<{ value: string | null }>(LAST_PUSH, [uuid])
-  // Earlier versions wrote random letters.
+  // `names`: of projects that had none at the hub yet. `lastPush`: the number of the last push of this machine that the hub
+  // knows; 0: none. Earlier versions wrote random letters.
   return { names, lastPush: Number(machine?.value) || 0 }
 }
 
@@ -181,20 +176,14 @@ function listWanted(db: Mirror, role: string, projects: readonly string[]): read
   })
 }
 
-interface Rights {
-  /** False for the owner of the schema. */
-  readonly isBound: boolean
-  /** Names of projects; `*` is all. */
-  readonly projects: readonly string[]
-}
-
+/** `isBound` is false for the owner of the schema. `*` is all projects. */
 const RIGHTS = `
 select row_security_active('cursordex.chats') as "isBound",
   array(select project from cursordex.grants where push) as projects
 `
 
-const readRights = async (hub: Hub): Promise<Rights> =>
-  (await hub.rows<Rights & QueryResultRow>(RIGHTS))[0] ?? { isBound: true, projects: [] }
+const readRights = async (hub: Hub) =>
+  (await hub.rows<{ isBound: boolean; projects: string[] }>(RIGHTS))[0] ?? { isBound: true, projects: [] }
 
 /** Which command would allow it. */
 function notAllowed(role: string, projects: readonly string[]): UserError {
@@ -301,14 +290,9 @@ const sendBatch = (hub: Hub, { machine, isRedacted }: PushOrder, batch: readonly
     return hub.change(UPSERT, [...values, ...columns])
   })
 
-/** This mirror as a machine of the hub. */
-export interface OwnMachine {
-  readonly uuid: string
+/** This mirror as a machine of the hub. The mirror has noted the number of this push already. */
+export interface OwnMachine extends PushingMachine {
   readonly label: string
-  /** The number of this push. The mirror has noted it already. */
-  readonly number: number
-  /** The machine that this mirror was before it was copied or put back. */
-  readonly former: string | null
 }
 
 /** A hub that was restored from a backup has an older counter, and readers have seen larger numbers. Its clock is ahead. */

@@ -175,38 +175,31 @@ export async function prune(dir: string, order: PruneOrder | null, origin: strin
   for (const hash of listObjects(dir)) if (!named.has(hash)) removeObject(dir, hash)
 }
 
-type RunHead = Pick<Manifest, 'name' | 'createdAt'>
+const DAY_MS = 86_400_000
 
-/** One run after the other is read, because all of them may be larger than the memory. */
+/**
+ * One run after the other is read, because all of them may be larger than the memory. Days, months, and weeks, which start on
+ * Monday, are those of UTC.
+ */
 function runsToRemove(dir: string, { job, keep }: PruneOrder, origin: string): readonly string[] {
-  const ofJob = listRunNames(dir).flatMap((name): RunHead[] => {
+  const { daily, weekly, monthly } = keep
+  if (daily + weekly + monthly === 0) return []
+  const runs = listRunNames(dir).flatMap((name) => {
     const run = readManifest(dir, name)
     if (run.kind === 'damaged' || run.value.job !== job || run.value.origin !== origin) return []
     return [{ name, createdAt: run.value.createdAt }]
   })
-  const kept = keptOf(ofJob, keep)
-  return ofJob.filter((run) => !kept.has(run)).map(({ name }) => name)
-}
-
-const DAY_MS = 86_400_000
-
-/** Days, months, and weeks, which start on Monday, are those of UTC. @param runs oldest first */
-function keptOf(runs: readonly RunHead[], { daily, weekly, monthly }: PruneOrder['keep']): ReadonlySet<RunHead> {
-  if (daily + weekly + monthly === 0) return new Set(runs)
-  const newestOfEach = (count: number, periodOf: (createdAt: string) => string): readonly RunHead[] => {
-    const newest = new Map<string, RunHead>()
-    for (const run of runs.toReversed()) {
-      const period = periodOf(run.createdAt)
-      if (!newest.has(period)) newest.set(period, run)
-    }
-    return [...newest.values()].slice(0, count)
+  const newestOfEach = (count: number, periodOf: (createdAt: string) => string): readonly string[] => {
+    const newest = new Map(runs.map(({ name, createdAt }) => [periodOf(createdAt), name]))
+    return [...newest.values()].toReversed().slice(0, count)
   }
-  return new Set([
+  const kept = new Set([
     ...newestOfEach(daily, (createdAt) => createdAt.slice(0, 10)),
     // The first day that is counted, 1 January 1970, was a Thursday.
     ...newestOfEach(weekly, (createdAt) => String(Math.floor((Date.parse(createdAt) / DAY_MS + 3) / 7))),
     ...newestOfEach(monthly, (createdAt) => createdAt.slice(0, 7)),
   ])
+  return runs.flatMap(({ name }) => (kept.has(name) ? [] : [name]))
 }
 
 /** What a restore reads of an archive folder, which may come from another machine. */

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import {
   type Reader,
+  type Tool,
   boundedAnswer,
   BoundedText,
   listed,
@@ -26,12 +27,13 @@ import type { SearchHit } from '../answers/search.ts'
 import type { TokensAnswer, TokenSources } from '../answers/tokens.ts'
 import { partLine, partText } from '../../shared/part.ts'
 import { tokensAtMost } from '../../text/tokens/estimate-tokens.ts'
+import type { Page } from '../answers/common.ts'
 import type { Message } from '../answers/messages.ts'
 
 /** The search counts the hits of a suggestion only so far. */
 const COUNTED_MAX = 1000
 
-export const searchChats = defineTool({
+const searchChats = defineTool({
   name: 'search_chats',
   title: 'Search past chats',
   description:
@@ -140,7 +142,7 @@ const listLine = (at: string | null, count: string, id: string): string =>
 
 const WHY_CHATS_MAX = 5
 
-export const whyCode = defineTool({
+const whyCode = defineTool({
   name: 'why_code',
   title: 'Why is this code so',
   description: 'Finds the chats that a file or a commit may have come from, at most five, with the evidence.',
@@ -217,7 +219,7 @@ const ROWS_MAX = 60
 /** The most that the route gives. */
 const ROWS_ASKED = 10_000
 
-export const getUsage = defineTool({
+const getUsage = defineTool({
   name: 'get_usage',
   title: 'Token usage',
   description:
@@ -266,7 +268,7 @@ function numbersOf({ recorded, imported, estimated, recordedCents }: TokenSource
   return parts.filter(Boolean).join('; ') || 'unknown'
 }
 
-export const listLosses = defineTool({
+const listLosses = defineTool({
   name: 'list_losses',
   title: 'What Cursor dropped',
   description: 'Lists messages and chats that Cursor no longer has. They are kept here and can be read.',
@@ -286,7 +288,7 @@ export const listLosses = defineTool({
 const FILES_MAX = 25
 const TEXT_LENGTH = 1500
 
-export const getChat = defineTool({
+const getChat = defineTool({
   name: 'get_chat',
   title: 'Digest of one chat',
   description:
@@ -345,7 +347,7 @@ function spoken({ parts }: Message): string {
 const PART_KINDS = ['text', 'thinking', 'code', 'tool', 'attachment', 'todo', 'error', 'plan', 'summary'] as const
 const PAGE = 50
 
-export const readMessages = defineTool({
+const readMessages = defineTool({
   name: 'read_messages',
   title: 'Read messages of a chat',
   description:
@@ -380,13 +382,7 @@ interface Args {
   readonly from_char: number
 }
 
-interface MessagePage {
-  readonly items: readonly Message[]
-  readonly total: number
-  readonly offset: number
-}
-
-function render({ from_char: fromChar, ...args }: Args, { items, total, offset }: MessagePage): string {
+function render({ from_char: fromChar, ...args }: Args, { items, total, offset }: Page<Message>): string {
   const text = new BoundedText()
   if (items.length === 0) {
     return total === 0 ? 'This chat has no messages.' : `The chat has ${total} messages: offset goes to ${total - 1}.`
@@ -437,3 +433,5 @@ const instead = ({ parts }: Message): string =>
     ...parts.slice(0, 5).map((part) => quoted(shortLine(partLine(part), 120))),
     ...(parts.length > 5 ? [`(and ${parts.length - 5} more)`] : []),
   ].join('\n')
+
+export const tools: readonly Tool[] = [searchChats, readMessages, getChat, listChats, whyCode, getUsage, listLosses]
