@@ -14,16 +14,8 @@ const LOCK_MS = 30_000
 /** The oldest PostgreSQL that knows all that the schema uses. */
 const POSTGRES_MIN = 150_000
 
-/** A connection to a hub. All statements have time limits, and all errors are sentences. */
-export interface Hub {
-  /** @throws UserError */
-  rows<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>
-  /** The number of rows that a statement changed. @throws UserError */
-  change(sql: string, values?: readonly unknown[]): Promise<number>
-  close(): Promise<void>
-  /** Runs `act` in one transaction. */
-  transaction<Result>(act: () => Promise<Result>): Promise<Result>
-}
+/** A connection to a hub. */
+export type Hub = ReturnType<typeof hubOf>
 
 export interface HubFacts {
   readonly salt: string
@@ -31,18 +23,13 @@ export interface HubFacts {
   readonly role: string
 }
 
-/** Connects, runs `act`, and disconnects. @throws UserError */
-export async function withHub<Result>(url: string, act: (hub: Hub) => Promise<Result>): Promise<Result> {
-  const hub = await openHub(url)
-  return act(hub).finally(() => hub.close())
-}
-
 /**
+ * Connects, runs `act`, and disconnects.
  * @param url `postgres://user@host/database`. Beyond this machine the certificate is verified, unless it says
  *   `sslmode=disable`
  * @throws UserError
  */
-export async function openHub(url: string): Promise<Hub> {
+export async function withHub<Result>(url: string, act: (hub: Hub) => Promise<Result>): Promise<Result> {
   const client = new Client({
     ...connectionOf(url),
     application_name: 'cursordex',
@@ -64,10 +51,9 @@ export async function openHub(url: string): Promise<Hub> {
       throw new UserError('hub-too-old', text, 'Upgrade the server, or use another one.')
     }
     await upgrade(hub)
-    return hub
-  } catch (error) {
+    return await act(hub)
+  } finally {
     await hub.close()
-    throw error
   }
 }
 
@@ -98,12 +84,17 @@ const explained = <Result>(asked: Promise<Result>): Promise<Result> =>
     throw explainHubError(error)
   })
 
-const hubOf = (client: Client): Hub => ({
-  rows: async <Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
+/** All statements have time limits, and all errors are sentences. */
+const hubOf = (client: Client) => ({
+  /** @throws UserError */
+  rows: async <Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
     (await explained(client.query<Row>(sql, [...values]))).rows,
-  change: async (sql, values = []) => (await explained(client.query(sql, [...values]))).rowCount ?? 0,
-  close: () => client.end().catch(() => undefined),
-  async transaction(act) {
+  /** The number of rows that a statement changed. @throws UserError */
+  change: async (sql: string, values: readonly unknown[] = []): Promise<number> =>
+    (await explained(client.query(sql, [...values]))).rowCount ?? 0,
+  close: (): Promise<void> => client.end().catch(() => undefined),
+  /** Runs `act` in one transaction. */
+  async transaction<Result>(act: () => Promise<Result>): Promise<Result> {
     await explained(client.query('begin'))
     try {
       const result = await act()

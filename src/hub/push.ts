@@ -1,15 +1,83 @@
 import type { HubPushed } from '../api/answers/hub.ts'
 import type { Progress } from '../model/progress.ts'
-import type { QueryResultRow } from 'pg'
 import { UserError } from '../model/user-error.ts'
-import { FORMAT_VERSION } from '../archive/archived-chat.ts'
-import { listPushable, listQueue, type PushableChat, type QueuedPurge } from '../mirror/hub/hub.ts'
+import { type ArchivedChat, type ArchivedMessage, type Decoded, FORMAT_VERSION } from '../archive/archived-chat.ts'
+import {
+  type LocalProject,
+  type PushableChat,
+  type PushingMachine,
+  type QueuedPurge,
+  countMessages,
+  listPushable,
+  listQueue,
+  listUnnamed,
+} from '../mirror/hub/hub.ts'
 import type { Mirror } from '../mirror/open.ts'
 import { isOfProject } from '../mirror/projects/exclusion.ts'
-import { readHub, type Hub } from './client.ts'
-import { asOwnMachine, type OwnMachine } from './machine.ts'
-import { nameOfNone } from './meet.ts'
-import { packChat, redactionOf } from './pack-chat.ts'
+import { type Hub, type HubFacts, readHub } from './client.ts'
+import { HUB_LIMITS } from '../api/archives/archive-files.ts'
+import { packChat as packArchived } from '../api/queries/archived-chat.ts'
+import { Masking } from '../api/export/redact/masking.ts'
+import { REDACTION_VERSION } from '../api/export/redact/rules.ts'
+import { NAME_BYTES_MAX, OBJECT_BYTES_MAX } from './schema.ts'
+import { createHmac } from 'node:crypto'
+import type { Histories } from '../git/histories.ts'
+
+export type Meeting = Awaited<ReturnType<typeof meet>>
+
+const LAST_PUSH = `select value from cursordex.machines where uuid = $1`
+
+/** What the mirror has to know before a push or a pull. @param uuid of this machine */
+export async function meet(
+  hub: Hub,
+  db: Mirror,
+  histories: Pick<Histories, 'remote'>,
+  { uuid, isRedacted }: { readonly uuid: string; readonly isRedacted: boolean },
+) {
+  const facts = await readHub(hub)
+  const names: { uri: string; name: string }[] = []
+  for (const project of listUnnamed(db)) {
+    names.push({ uri: project.uri, name: await nameOfProject(project, facts, isRedacted, histories) })
+  }
+  const [machine] = await hub.rows<{ value: string | null }>(LAST_PUSH, [uuid])
+  // `names`: of projects that had none at the hub yet. `lastPush`: the number of the last push of this machine that the hub
+  // knows; 0: none. Earlier versions wrote random letters.
+  return { names, lastPush: Number(machine?.value) || 0 }
+}
+
+/** The name for chats of this role that belong to no project. */
+export const nameOfNone = (role: string): string => `${role} (none)`
+
+/**
+ * The name of a project at the hub: its git remote, so that all clones are one project, else the role and the folder. While
+ * redaction is on, the folder's path is hashed, and its last part is a label.
+ */
+async function nameOfProject(
+  { uri, path, name }: LocalProject,
+  { role, salt }: HubFacts,
+  isRedacted: boolean,
+  histories: Pick<Histories, 'remote'>,
+): Promise<string> {
+  const url = uri.startsWith('file:///') ? await histories.remote(path) : null
+  const remote = url === null ? null : normaliseRemote(url)
+  if (remote !== null) return remote
+  if (!isRedacted) return `${role} ${uri}`
+  return `${role} ${name}#${createHmac('sha256', salt).update(uri).digest('hex').slice(0, 16)}`
+}
+
+/**
+ * `github.com/acme/app` for all ways to write it: https, ssh, scp-like, with user, password, port or `.git`. Null for a
+ * folder of this machine.
+ */
+export function normaliseRemote(url: string): string | null {
+  const trimmed = url.trim()
+  const scp = /^(?:[^@/\s]+@)?([^:/\s]{2,}):(?!\/\/)(.+)$/.exec(trimmed)
+  const full = /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/:?#]+)(?::\d+)?\/([^?#]*)/i.exec(trimmed)
+  const [, host, path] = full ?? scp ?? []
+  if (host === undefined || path === undefined || /^file:/i.test(trimmed)) return null
+  const clean = path.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '')
+  return clean === '' ? null : `${host.toLowerCase()}/${clean}`
+}
 
 export interface PushOrder {
   readonly machine: OwnMachine
@@ -108,20 +176,14 @@ function listWanted(db: Mirror, role: string, projects: readonly string[]): read
   })
 }
 
-interface Rights {
-  /** False for the owner of the schema. */
-  readonly isBound: boolean
-  /** Names of projects; `*` is all. */
-  readonly projects: readonly string[]
-}
-
+/** `isBound` is false for the owner of the schema. `*` is all projects. */
 const RIGHTS = `
 select row_security_active('cursordex.chats') as "isBound",
   array(select project from cursordex.grants where push) as projects
 `
 
-const readRights = async (hub: Hub): Promise<Rights> =>
-  (await hub.rows<Rights & QueryResultRow>(RIGHTS))[0] ?? { isBound: true, projects: [] }
+const readRights = async (hub: Hub) =>
+  (await hub.rows<{ isBound: boolean; projects: string[] }>(RIGHTS))[0] ?? { isBound: true, projects: [] }
 
 /** Which command would allow it. */
 function notAllowed(role: string, projects: readonly string[]): UserError {
@@ -227,3 +289,111 @@ const sendBatch = (hub: Hub, { machine, isRedacted }: PushOrder, batch: readonly
     const columns = (['id', 'hubName', 'revision', 'object'] as const).map((name) => batch.map((chat) => chat[name]))
     return hub.change(UPSERT, [...values, ...columns])
   })
+
+/** This mirror as a machine of the hub. The mirror has noted the number of this push already. */
+export interface OwnMachine extends PushingMachine {
+  readonly label: string
+}
+
+/** A hub that was restored from a backup has an older counter, and readers have seen larger numbers. Its clock is ahead. */
+const LOCK = `
+select greatest(counter, floor(extract(epoch from clock_timestamp()) * 1000))::float8 as counter
+from cursordex.machines where uuid = $1 and owner = current_user for update
+`
+/** A mirror that was put back keeps its label, and the machine that it was gets another one. */
+const FREE_LABEL = `
+update cursordex.machines set label = label || ' ' || left(uuid, 8) where owner = current_user and label = $1
+`
+const REGISTER = `insert into cursordex.machines (uuid, label) values ($1, $2) on conflict (uuid) do nothing`
+const COUNT = `
+update cursordex.machines set value = $2, counter = $3, label = $4, pushed_at = clock_timestamp() where uuid = $1
+`
+
+/**
+ * Runs a batch of this machine in one transaction: its row is locked, so there is one writer a machine, and no number of
+ * the batch appears after a larger one.
+ * @param act gets the machine's counter, and returns by how much it grows
+ * @throws UserError `hub-foreign-machine`, `hub-label-taken`
+ */
+export const asOwnMachine = (hub: Hub, own: OwnMachine, act: (counter: number) => Promise<number>): Promise<void> =>
+  hub.transaction(async () => {
+    const counter = (await lock(hub, own)) ?? (await register(hub, own))
+    await hub.change(COUNT, [own.uuid, String(own.number), counter + (await act(counter)), own.label])
+  })
+
+const lock = async (hub: Hub, { uuid }: OwnMachine): Promise<number | undefined> =>
+  (await hub.rows<{ counter: number }>(LOCK, [uuid]))[0]?.counter
+
+async function register(hub: Hub, own: OwnMachine): Promise<number> {
+  if (own.former !== null) await hub.change(FREE_LABEL, [own.label])
+  await hub.change(REGISTER, [own.uuid, own.label])
+  const counter = await lock(hub, own)
+  if (counter !== undefined) return counter
+  throw new UserError(
+    'hub-foreign-machine',
+    `At the hub, this mirror (${own.label}) belongs to another role.`,
+    'Push as the role that pushed before.',
+  )
+}
+
+/** The version of the rules by which a row was redacted; 0 if it was not. */
+export const redactionOf = (isRedacted: boolean): number => (isRedacted ? REDACTION_VERSION : 0)
+
+interface Packing {
+  /** The uuid of this machine. */
+  readonly origin: string
+  readonly isRedacted: boolean
+  /** Ids of messages that stay away. */
+  readonly without: readonly string[]
+}
+
+/**
+ * A chat as an object of the hub. It is an object of an archive whose first line names only the project of the chat.
+ * @returns null if the chat was purged meanwhile
+ */
+export async function packChat(db: Mirror, chat: PushableChat, packing: Packing): Promise<Decoded<Buffer> | null> {
+  if ([chat.id, chat.hubName ?? ''].some((name) => Buffer.byteLength(name) > NAME_BYTES_MAX)) {
+    return { kind: 'damaged', why: `its id or the name of its project has more than ${NAME_BYTES_MAX} bytes` }
+  }
+  const change = (lines: Iterable<string>) => rewritten(db, lines, chat, packing)
+  const packed = packArchived(db, chat.num, packing.origin, { change, limits: HUB_LIMITS })
+  if (packed?.kind !== 'sound') return packed
+  const { packed: value } = packed.value
+  return value.length > OBJECT_BYTES_MAX
+    ? { kind: 'damaged', why: `packed it is longer than ${OBJECT_BYTES_MAX / 1024 ** 2} MB` }
+    : { kind: 'sound', value }
+}
+
+function* rewritten(db: Mirror, lines: Iterable<string>, chat: PushableChat, packing: Packing): Generator<string> {
+  const { isRedacted, without } = packing
+  const masking = isRedacted ? new Masking() : null
+  let isFirst = true
+  for (const line of lines) {
+    if (isFirst) {
+      const first = firstLine(JSON.parse(line) as ArchivedChat, chat, masking)
+      const messageCount = first.messageCount - countMessages(db, chat.num, JSON.stringify(without))
+      yield `${JSON.stringify({ ...first, messageCount })}\n`
+    } else if (masking === null && without.length === 0) yield line
+    else {
+      const message = JSON.parse(line) as ArchivedMessage
+      const masked = masking === null ? message : { ...message, parts: masking.mask(message.parts) }
+      if (!without.includes(message.id)) yield `${JSON.stringify(masked)}\n`
+    }
+    isFirst = false
+  }
+}
+
+/** Ids stay, because the order of the chat and its subagents go by them. The path of a folder often names its owner. */
+function firstLine(given: ArchivedChat, chat: PushableChat, masking: Masking | null): ArchivedChat {
+  const { method, root, hubName } = chat
+  const hidden = hubName ?? ''
+  const named = root === null || masking === null ? root : { uri: hidden, path: hidden, name: root.name, remote: null }
+  const facts = {
+    ...given,
+    evidence: method === null || named === null ? [] : [{ method, rank: 0, root: named }],
+    paths: [],
+  }
+  if (masking === null) return facts
+  const { title, name, summary, todos, branch, evidence } = facts
+  return { ...facts, ...masking.mask({ title, name, summary, todos, branch, evidence }) }
+}

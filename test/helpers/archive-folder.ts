@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeRun, type RunOutcome } from '../../src/api/archives/make-run.ts'
-import { runName } from '../../src/archive/manifest.ts'
+import { runName } from '../../src/archive/archived-chat.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 
 /** A temporary archive folder of one test. */

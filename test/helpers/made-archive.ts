@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { objectPath, runPath } from '../../src/archive/manifest.ts'
-import type { ArchivedChat, ArchivedMessage } from '../../src/archive/archived-chat.ts'
+import { objectPath, runPath, type ArchivedChat, type ArchivedMessage } from '../../src/archive/archived-chat.ts'
 import { hash } from 'node:crypto'
 
 /** Stores a file under the hash of its bytes, like a deliberate forgery. */

@@ -10,8 +10,6 @@ import {
   type ArchivedMessage,
   type ArchivedObject,
   type ObjectLimits,
-} from '../../archive/archived-chat.ts'
-import {
   attempt,
   Damage,
   decodeManifest,
@@ -22,7 +20,7 @@ import {
   runPath,
   type Decoded,
   type Manifest,
-} from '../../archive/manifest.ts'
+} from '../../archive/archived-chat.ts'
 import { BARS_FILE, packBars } from '../../mirror/purge/bars.ts'
 import { UserError } from '../../model/user-error.ts'
 import { readRegular } from '../../regular-file.ts'

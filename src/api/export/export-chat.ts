@@ -4,10 +4,10 @@ import { UserError } from '../../model/user-error.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { readChats, findChatNum } from '../queries/chats.ts'
 import { walkMessages } from '../queries/messages.ts'
-import { exporters, type ExportFormat } from './formats.ts'
-import type { ExportStamp, FileWriter } from './facts.ts'
+import { exporters, type ExportFormat, type ExportStamp } from './formats.ts'
 import type { Masking } from './redact/masking.ts'
 import type { Chat } from '../answers/chats.ts'
+import type { Message } from '../answers/messages.ts'
 
 export interface Wanted {
   readonly as: ExportFormat
@@ -35,11 +35,7 @@ export function exportChat(db: Mirror, id: ChatId, wanted: Wanted): ChatFile | n
   const chat = masking?.mask(found) ?? found
   const stamp = masking === null ? wanted.stamp : { ...wanted.stamp, masked: () => masking.counts }
   // The title is part of the name.
-  return {
-    ...headers,
-    name: fileNameOf(chat, extension),
-    text: piecesOf(db, id, write(chat, stamp), wanted),
-  }
+  return { ...headers, name: fileNameOf(chat, extension), text: write(chat, messagesOf(db, id, wanted), stamp) }
 }
 
 /** How many messages are in memory at once. */
@@ -49,19 +45,12 @@ const PAGE_MESSAGES = 50
  * A thread of any length, as it is now, read page by page on demand. No transaction is open between pages. If the chat is
  * removed meanwhile, a part does not count as the whole.
  */
-function* piecesOf(
-  db: Mirror,
-  chatId: ChatId,
-  { head, message, end }: ReturnType<FileWriter>,
-  { includeOrphans, masking }: Wanted,
-): Generator<string> {
-  yield head
+function* messagesOf(db: Mirror, chatId: ChatId, { includeOrphans, masking }: Wanted): Generator<Message> {
   for (const page of walkMessages(db, { chatId, includeOrphans, limit: PAGE_MESSAGES })) {
     if (page === null)
       throw new UserError('chat-gone', 'The chat was removed while it was read.', 'The file is incomplete.')
-    for (const each of page) yield* message(masking?.mask(each) ?? each)
+    for (const each of page) yield masking?.mask(each) ?? each
   }
-  yield end()
 }
 
 const TITLE_LENGTH_MAX = 40

@@ -102,8 +102,8 @@ export function shortLine(text: string, length: number): string {
 /** The most that one answer may take of a model's context. */
 const ANSWER_TOKENS_MAX = 6000
 
-/** For what most answers end with. */
-const END_TOKENS = 300
+/** For what answers end with. Below a search stand suggestions and warnings too. */
+const END_TOKENS = 530
 
 /** No token has more characters, so no more of a text can fit. */
 const TOKEN_LENGTH_MAX = 10
@@ -126,22 +126,14 @@ export function endWithin(text: string, from: number, tokens: number): number {
 /** An answer that is built line by line, as long as it fits. Room for its end is kept. */
 export class BoundedText {
   readonly #lines: string[] = []
-  #left: number
-
-  /** @param reserved tokens for what is added by `end` */
-  constructor(reserved: number) {
-    this.#left = ANSWER_TOKENS_MAX - reserved
-  }
-
-  get left(): number {
-    return this.#left
-  }
+  /** Tokens. */
+  left = ANSWER_TOKENS_MAX - END_TOKENS
 
   /** Adds it whole, or not at all. @returns whether it fitted */
   add(text: string): boolean {
     const cost = tokensAtMost(text) + 1
-    if (cost > this.#left) return false
-    this.#left -= cost
+    if (cost > this.left) return false
+    this.left -= cost
     this.#lines.push(text)
     return true
   }
@@ -164,7 +156,7 @@ export class BoundedText {
 
 /** An answer of texts, as far as they fit, and of lines at its end. */
 export function boundedAnswer(texts: readonly string[], ...end: readonly string[]): string {
-  const text = new BoundedText(END_TOKENS)
+  const text = new BoundedText()
   text.addAll(texts)
   return text.end(...end)
 }
@@ -175,10 +167,11 @@ export function listed(
   args: Readonly<Record<string, unknown>> & { readonly offset: number },
   { head, entries, total }: { readonly head: string; readonly entries: readonly string[]; readonly total: number },
 ): string {
-  const text = new BoundedText(END_TOKENS)
+  const text = new BoundedText()
   text.add(head)
   const next = args.offset + text.addAll(entries)
-  return text.end(...(next > args.offset && next < total ? [nextCall(tool, { ...args, offset: next })] : []))
+  if (next === args.offset || next >= total) return text.end()
+  return text.end(`Left out: what comes after the first ${next}.`, nextCall(tool, { ...args, offset: next }))
 }
 
 type Api = Client<ApiRoutes>
@@ -190,41 +183,33 @@ const KEPT = /^(?:id|chatId|messageId|parentChatId|sha|createdAt|lastActivityAt|
 const PREFIX_MIN = 4
 const LISTED_MAX = 5
 
+export type Reader = ReturnType<typeof readerOf>
+
 /** What the tools read: the routes of the API, with secrets masked. */
-export class Reader {
-  readonly #client: Api
-  readonly #isRedacted: boolean
-
-  constructor(client: Api, isRedacted: boolean) {
-    this.#client = client
-    this.#isRedacted = isRedacted
-  }
-
+export function readerOf(client: Api, isRedacted: boolean) {
+  const masked = <Value>(value: Value): Value => (isRedacted ? new Masking(KEPT).mask(value) : value)
   /** @throws UserError or Problem for a problem that the route reports */
-  readonly get: Api['get'] = async (path, asked) => this.#masked(await this.#client.get(path, asked))
-
-  /** A passage is cut from its message. Half of a key would not be known as one, so the search masks before it cuts. */
-  async search(query: SearchQuery): Promise<SearchAnswer> {
-    const answer = await this.#client.get('/api/search', { query: { ...query, redact: this.#isRedacted } })
-    const { suggestions, warnings } = answer
-    return { ...answer, ...this.#masked({ suggestions, warnings }) }
-  }
-
-  #masked<Value>(value: Value): Value {
-    return this.#isRedacted ? new Masking(KEPT).mask(value) : value
-  }
-
-  /**
-   * The id of the chat that is meant by its id or by the beginning of it. What fits no chat is returned unchanged, so that
-   * the route reports it.
-   * @throws Error if several chats fit
-   */
-  async chatId(given: string): Promise<string> {
-    if (given.length < PREFIX_MIN) return given
-    const query = { idPrefix: given, includeEmpty: true, subagents: true, limit: LISTED_MAX }
-    const { items, total } = await this.#client.get('/api/chats', { query })
-    if (total <= 1) return items[0]?.id ?? given
-    const ids = items.map(({ id }) => id).join(', ')
-    throw new Error(`${total} chats have an id that begins with ${given}, such as ${ids}. Give more of the id.`)
+  const get: Api['get'] = async (path, asked) => masked(await client.get(path, asked))
+  return {
+    get,
+    /** A passage is cut from its message. Half of a key would not be known as one, so the search masks before it cuts. */
+    async search(query: SearchQuery): Promise<SearchAnswer> {
+      const answer = await client.get('/api/search', { query: { ...query, redact: isRedacted } })
+      const { suggestions, warnings } = answer
+      return { ...answer, ...masked({ suggestions, warnings }) }
+    },
+    /**
+     * The id of the chat that is meant by its id or by the beginning of it. What fits no chat is returned unchanged, so that
+     * the route reports it.
+     * @throws Error if several chats fit
+     */
+    async chatId(given: string): Promise<string> {
+      if (given.length < PREFIX_MIN) return given
+      const query = { idPrefix: given, includeEmpty: true, subagents: true, limit: LISTED_MAX }
+      const { items, total } = await client.get('/api/chats', { query })
+      if (total <= 1) return items[0]?.id ?? given
+      const ids = items.map(({ id }) => id).join(', ')
+      throw new Error(`${total} chats have an id that begins with ${given}, such as ${ids}. Give more of the id.`)
+    },
   }
 }

@@ -1,23 +1,24 @@
 import { hash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import {
-  decodeObject,
+  type ArchivedChat,
+  Damage,
+  type Decoded,
   FORMAT,
   FORMAT_VERSION,
-  type ArchivedChat,
   type ObjectLimits,
+  decodeObject,
 } from '../../archive/archived-chat.ts'
-import { Damage, type Decoded } from '../../archive/manifest.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { listTracked } from '../../mirror/usage/tracked.ts'
-import { toIso, answerRow, bind, theRow, type Row, inSnapshot } from './rows.ts'
+import { type Row, answerRow, bind, inSnapshot, theRow, toIso } from './rows.ts'
 import { PACKED_BYTES_MAX } from '../archives/archive-files.ts'
 import { isListedOnly } from '../../mirror/write/chat-columns.ts'
 import type { ListedArchivedChat } from '../answers/archives.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
-import { chooseChats, readChat as readArchived } from '../archives/read-runs.ts'
+import { chooseChats, readChat as readArchived } from '../archives/make-run.ts'
 
 /** A packed chat that is not written yet. */
 export interface PackedChat {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { lstatSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { Argument, type Command } from 'commander'
-import { findProgram } from '../../git/harmless.ts'
+import { findProgram } from '../../git/histories.ts'
 import { UserError } from '../../model/user-error.ts'
 import { editJson, type Flags } from '../../settings.ts'
 import { addExamples, type Options, refuseExcess } from '../input/options.ts'
@@ -37,10 +37,7 @@ export function addCommand(program: Command, session: Session): void {
 async function serve(command: Command, session: Session): Promise<void> {
   const { redact = true } = command.opts<Options>()
   await session.ask(command, async (client) => {
-    const [{ createMcpServer }, { serveStdio }] = await Promise.all([
-      import('../../api/mcp/server.ts'),
-      import('../../api/mcp/stdio.ts'),
-    ])
+    const { createMcpServer, serveStdio } = await import('../../api/mcp/server.ts')
     await serveStdio(createMcpServer({ client, version: session.world.version, isRedacted: redact }))
   })
 }

@@ -13,7 +13,7 @@ import type {
 } from '../../api/answers/archives.ts'
 import type { Progress } from '../../model/progress.ts'
 import { toIso } from '../../api/queries/rows.ts'
-import { runName, sumsOf, timeOfRun } from '../../archive/manifest.ts'
+import { runName, sumsOf, timeOfRun } from '../../archive/archived-chat.ts'
 import { readMap } from '../../indexer/sources/archive/index.ts'
 import { codeOf } from '../../mirror/damage/find-damage.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'

@@ -1,5 +1,5 @@
 import { unpackOfHub } from '../../api/archives/archive-files.ts'
-import type { Meeting } from '../../hub/meet.ts'
+import type { Meeting } from '../../hub/push.ts'
 import type { PullPart } from '../../hub/pull.ts'
 import { dropPulled, packPulled, takePulled } from '../../indexer/sources/archive/index.ts'
 import { beginPush, clearQueue, nameProject, readState, writeState } from '../../mirror/hub/hub.ts'

@@ -1,9 +1,8 @@
 import { Histories } from '../../git/histories.ts'
 import { describeHub } from '../../hub/administer.ts'
-import { openHub, type Hub } from '../../hub/client.ts'
-import { meet } from '../../hub/meet.ts'
+import { withHub, type Hub } from '../../hub/client.ts'
+import { meet, countWaiting, push } from '../../hub/push.ts'
 import { pullPart } from '../../hub/pull.ts'
-import { countWaiting, push } from '../../hub/push.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { realSurroundings } from '../../settings.ts'
 import { driven, type JobContext } from './jobs.ts'
@@ -11,14 +10,8 @@ import { driven, type JobContext } from './jobs.ts'
 /** Works at the hub, and only reads the mirror. @throws UserError whose code begins with `hub-` */
 const atHub =
   <Order, Result>(work: (hub: Hub, db: Mirror, order: Order, context: JobContext) => Promise<Result>) =>
-  async (order: Order & { readonly url: string }, context: JobContext): Promise<Result> => {
-    const hub = await openHub(order.url)
-    try {
-      return await work(hub, context.mirror(), order, context)
-    } finally {
-      await hub.close()
-    }
-  }
+  (order: Order & { readonly url: string }, context: JobContext): Promise<Result> =>
+    withHub(order.url, (hub) => work(hub, context.mirror(), order, context))
 
 export const hubMeetJob = atHub(async (hub, db, order: Parameters<typeof meet>[3]) => {
   const histories = new Histories(realSurroundings().env)

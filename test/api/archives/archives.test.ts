@@ -23,7 +23,7 @@ import type {
   ListedArchivedChat,
 } from '../../../src/api/answers/archives.ts'
 import type { Page } from '../../../src/api/answers/common.ts'
-import type { Manifest } from '../../../src/archive/manifest.ts'
+import type { Manifest } from '../../../src/archive/archived-chat.ts'
 import { headers } from '../../helpers/cursor.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 import { archivedChat, archivedMessage, linesOf, plantChat, plantRun, RUN } from '../../helpers/made-archive.ts'

@@ -6,8 +6,7 @@ import { exporters, type ExportFormat } from '../../../src/api/export/formats.ts
 
 /** A chat as a file, without masking. */
 export function fileOf(as: ExportFormat, chat: Chat, messages: readonly Message[]): string {
-  const { head, message, end } = exporters[as].write(chat, { version: '1', exportedAt: null })
-  return [head, ...messages.flatMap((each) => [...message(each)]), end()].join('')
+  return [...exporters[as].write(chat, messages, { version: '1', exportedAt: null })].join('')
 }
 
 export const plainChat: Chat = {

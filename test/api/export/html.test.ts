@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { assert, constantFrom, property, string } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { HEADER_CSP } from '../../../src/api/export/html.ts'
+import { HEADER_CSP } from '../../../src/api/export/formats.ts'
 import type { Part } from '../../../src/model/part.ts'
 import {
   fileOf,

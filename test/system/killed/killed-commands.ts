@@ -9,7 +9,7 @@ import { findBytes } from '../../helpers/purge-world.ts'
 import { Cursordex, Workplace, type Ended } from '../../helpers/spawn-cursordex.ts'
 import { waitUntil } from '../../helpers/wait-until.ts'
 import type { ArchiveRestored, ArchiveRun } from '../../../src/api/answers/archives.ts'
-import type { ChatEntry } from '../../../src/archive/manifest.ts'
+import type { ChatEntry } from '../../../src/archive/archived-chat.ts'
 import type { Phase, Subject } from './kill-rounds.ts'
 
 const CHATS = 200

@@ -137,7 +137,7 @@ function joined(spans: readonly SecretSpan[]): SecretSpan[] {
 
 const BEGIN = '-----BEGIN '
 const END = '-----END '
-const header = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y
+const header = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 /** What looks like the body of a key without an end. Its line ends may be escaped several times. */
 const body = /(?:[A-Za-z0-9+/=:,. -]|\s|\\{1,8}[rn])*/y
 /** Letters and signs of a footer. */
@@ -161,20 +161,15 @@ const blockHeader = /-----BEGIN [A-Z0-9 ]{1,40}-----\s{1,4}$/
 /** Blocks as PEM and PGP write them. Takes linear time: each end is searched for only once, however many headers there are. */
 function findPrivateKeys(text: string): SecretSpan[] {
   const spans: SecretSpan[] = []
-  let nextEnd = -2
-  for (let at = text.indexOf(BEGIN); at >= 0; at = text.indexOf(BEGIN, at)) {
-    header.lastIndex = at
-    if (!header.test(text)) {
-      at += BEGIN.length
-      continue
-    }
-    const from = header.lastIndex
+  let [nextEnd, done] = [-2, 0]
+  for (const { index, 0: begin } of matchesOf(header, text)) {
+    if (index < done) continue
+    const from = index + begin.length
     if (nextEnd !== -1 && nextEnd < from) nextEnd = text.indexOf(END, from)
     const nextBegin = text.indexOf(BEGIN, from)
     const isWhole = nextEnd >= 0 && (nextBegin < 0 || nextEnd < nextBegin)
-    const end = isWhole ? endOfFooter(text, nextEnd) : endOfBody(text, from)
-    spans.push({ kind: 'private-key', start: at, end })
-    at = end
+    done = isWhole ? endOfFooter(text, nextEnd) : endOfBody(text, from)
+    spans.push({ kind: 'private-key', start: index, end: done })
   }
   for (const { index, groups } of matchesOf(rest, text)) {
     spans.push({ kind: 'private-key', start: index - (groups?.['secret'] ?? '').length, end: index })

@@ -1,7 +1,7 @@
 import type { Json } from '../../../model/json.ts'
-import type { MaskedCount } from '../facts.ts'
+import type { MaskedCount } from '../formats.ts'
 import { findSecrets } from './find-secrets.ts'
-import { isNamedSecret } from './names.ts'
+import { isNamedSecret } from './rules.ts'
 
 /** Longer texts are no value of a name. */
 const NAMED_LENGTH_MAX = 4096

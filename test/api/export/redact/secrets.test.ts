@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findSecrets } from '../../../../src/api/export/redact/find-secrets.ts'
 import { Masking } from '../../../../src/api/export/redact/masking.ts'
-import { isNamedSecret } from '../../../../src/api/export/redact/names.ts'
+import { isNamedSecret } from '../../../../src/api/export/redact/rules.ts'
 import table from '../../../../src/api/export/redact/rules.json' with { type: 'json' }
 import { fillSecret } from '../../../helpers/fill-secret.ts'
 import { harmless } from '../../../helpers/secret-corpus.ts'

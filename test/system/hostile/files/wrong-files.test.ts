@@ -17,7 +17,7 @@ import {
   RUN,
   type PlantedChat,
 } from '../../../helpers/made-archive.ts'
-import { objectPath, runPath } from '../../../../src/archive/manifest.ts'
+import { objectPath, runPath } from '../../../../src/archive/archived-chat.ts'
 import { putAt, TEXT, wrongFiles, wrongNames, type Make, type WrongFiles } from './wrong-files.ts'
 
 const PEAK_MB_MAX = 500
