@@ -76,7 +76,8 @@ const POSTED = [413, 415] as const
 
 function operationOf(route: Route, schema: Json): JsonObject {
   const parameters = [...pathParameters(route.path), ...queryParameters(route.query)]
-  const own = [...(route.method === 'POST' ? POSTED : []), ...(route.problems ?? [])]
+  const named = route.path.includes(':') ? [404 as const] : []
+  const own = [...(route.method === 'POST' ? POSTED : []), ...named, ...(route.problems ?? [])]
   const problems = [...new Set([...COMMON, ...own])].toSorted((one, other) => one - other)
   return {
     summary: route.says,
@@ -96,12 +97,10 @@ function operationId({ method, path }: Route): string {
   return `${method.toLowerCase()}${camel.join('')}`
 }
 
-function contentOf({ answer, alsoAs = [] }: Route, schema: Json): JsonObject {
-  return {
-    ...(isSchema(answer) ? { 'application/json': { schema } } : {}),
-    // The export as JSON is the file of the chat. It has a format of its own.
-    ...Object.fromEntries((isSchema(answer) ? alsoAs : answer).map((type) => [type, { schema: {} }])),
-  }
+function contentOf({ answer }: Route, schema: Json): JsonObject {
+  if (isSchema(answer)) return { 'application/json': { schema } }
+  // The export as JSON is the file of the chat. It has a format of its own.
+  return Object.fromEntries(answer.map((type) => [type, { schema: {} }]))
 }
 
 function problemResponse(status: keyof typeof problemSentences): JsonObject {

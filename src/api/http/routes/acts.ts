@@ -13,7 +13,7 @@ import {
 } from '../../answers/archives.ts'
 import { readClock, NO_DATE, bodyFlag, page, parametersOf, text, bodyText, bodyWords } from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
-import { route, type Api } from '../route.ts'
+import { get, post, type Api } from '../route.ts'
 import { MATCH_LENGTH_MAX, MATCH_LENGTH_MIN, type PurgeScope } from '../../../mirror/purge/scope.ts'
 import { asChatId } from '../../../model/ids.ts'
 import { listProjectRoots, resolveProjects } from '../../queries/projects/list-projects.ts'
@@ -26,9 +26,7 @@ const MAP = 'must be an object that maps absolute folders to their paths on this
 const FROM = 'must be the absolute path of an archive folder'
 
 export const archiveRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/archives',
+  post('/api/archives', {
     says: 'Starts an archive run: {"scope": a search, or null for all}.',
     body: z.object({
       scope: z._default(z.nullable(z.string(SCOPE).check(z.minLength(1, SCOPE))), null),
@@ -38,9 +36,7 @@ export const archiveRoutes = [
     answer: archiveAnswer,
     handle: ({ body: { scope, tz } }, api) => api.archives.run(scope, readClock(tz ?? null, api).timeZone).run,
   }),
-  route({
-    method: 'GET',
-    path: '/api/archives',
+  get('/api/archives', {
     says: 'Archives, the newest first, and when each was last verified.',
     query: parametersOf(page),
     answer: archivesAnswer,
@@ -49,37 +45,27 @@ export const archiveRoutes = [
       return { items: all.slice(offset, offset + limit), total: all.length, limit, offset }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/archives/:name',
+  get('/api/archives/:name', {
     says: 'One archive.',
     answer: archiveAnswer,
-    problems: [404],
     handle: ({ id }, api) => known(api, id),
   }),
-  route({
-    method: 'GET',
-    path: '/api/archives/:name/chats',
+  get('/api/archives/:name/chats', {
     says: 'The chats of an archive, by title: q has words of the title, or the beginning of the id.',
     query: parametersOf({ q: text(), ...page }),
     answer: archivedChatsAnswer,
-    problems: [404],
     handle: ({ id, query }, api) => {
       const name = id === 'newest' ? null : known(api, id).name
       return api.ask({ kind: 'archived', request: { ...query, dir: api.archives.dir, name } })
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/archives/:name/verify',
+  post('/api/archives/:name/verify', {
     says: 'Reads every byte of the archive folder.',
     answer: verdictAnswer,
-    problems: [404, 429],
+    problems: [429],
     handle: ({ id }, api) => api.archives.verify(known(api, id).name),
   }),
-  route({
-    method: 'POST',
-    path: '/api/archives/:name/restore',
+  post('/api/archives/:name/restore', {
     says: 'Restores what is missing here: {"from": a folder, "map": {"/Users/a": "/home/b"}, "dryRun"}.',
     body: z.object({
       from: z._default(z.nullable(z.string(FROM).check(z.refine((given) => isAbsolute(given), FROM))), null),
@@ -87,7 +73,6 @@ export const archiveRoutes = [
       dryRun: bodyFlag(false),
     }),
     answer: restoredAnswer,
-    problems: [404],
     handle: ({ id: name, body: { from, ...how } }, api) => {
       if (from === null && name !== 'newest') known(api, name)
       return api.archives.restore({ name, from, ...how }).catch(namingMap)
@@ -124,9 +109,7 @@ const purgeBody = z.object({
 type Body = z.output<typeof purgeBody>
 
 export const purgeRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/purge',
+  post('/api/purge', {
     says: 'Removes chats for good: {"chats", "projects", "before", "match", "dryRun"}. Only reports unless dryRun is false.',
     body: purgeBody,
     answer: purgeAnswer,
@@ -138,9 +121,7 @@ export const purgeRoutes = [
       return api.purging.purge(scope, body.dryRun)
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/purge/accept-lost-bars',
+  post('/api/purge/accept-lost-bars', {
     says: 'Goes on without bars that are missing: what they kept out may come in again.',
     answer: acceptedAnswer,
     handle: async (_, api) => {
@@ -179,24 +160,18 @@ function urisOf(context: ApiContext, names: readonly string[]): string[] {
 const projects = z._default(z.nullable(bodyWords), null)
 
 export const hubRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/hub',
+  get('/api/hub', {
     says: 'The hub: machines, projects, sizes, the last push and pull.',
     answer: hubAnswer,
     handle: (_, api) => api.hub.state(),
   }),
-  route({
-    method: 'POST',
-    path: '/api/hub/push',
+  post('/api/hub/push', {
     says: 'Sends chats to the hub: {"projects", "dryRun"}.',
     body: z.object({ projects, dryRun: bodyFlag(false) }),
     answer: hubPushAnswer,
     handle: ({ body }, api) => api.hub.push({ projects: body.projects, isDryRun: body.dryRun }),
   }),
-  route({
-    method: 'POST',
-    path: '/api/hub/pull',
+  post('/api/hub/pull', {
     says: 'Fetches chats of other machines from the hub: {"projects"}.',
     body: z.object({ projects }),
     answer: hubPullAnswer,

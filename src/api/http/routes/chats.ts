@@ -9,20 +9,17 @@ import { listLosses } from '../../queries/sources.ts'
 import { readMatches, withMatches } from './projects.ts'
 import { readBounds, readClock, scopeOf, dates, flag, oneOf, page, parametersOf, text, word, words } from '../params.ts'
 import { notFound } from '../problem.ts'
-import { route } from '../route.ts'
+import { get } from '../route.ts'
 import { exportChat } from '../../export/export-chat.ts'
 import { exportFormats } from '../../export/formats.ts'
 import { toIso } from '../../queries/answer-row.ts'
 import { textStream } from '../text-stream.ts'
 
 export const chatRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/chats/:id/image',
+  get('/api/chats/:id/image', {
     says: 'An attached image of a message, while its file is on this machine: message, path.',
     query: parametersOf({ message: word(), path: word() }),
     answer: imageTypes,
-    problems: [404],
     handle: ({ id, query: { message, path }, c }, api) => {
       const image = readImage(api.mirror(), { chat: asChatId(id), message: message ?? '', path: path ?? '' })
       if (image === null) throw notFound('image', path ?? '')
@@ -31,9 +28,7 @@ export const chatRoutes = [
       return c.body(image.bytes)
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/chats',
+  get('/api/chats', {
     says: 'Chats, newest first: project, mode, model, from, to, q, sort.',
     query: parametersOf({
       project: words(),
@@ -64,25 +59,19 @@ export const chatRoutes = [
       return matches === null ? found : { ...found, items: withMatches(found.items, matches) }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/chats/:id',
+  get('/api/chats/:id', {
     says: 'One chat, with its files, tools and subagents.',
     answer: chatAnswer,
-    problems: [404],
     handle: ({ id }, api) => {
       const chat = getChat(api.mirror(), asChatId(id))
       if (chat === null) throw notFound('chat', id)
       return chat
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/chats/:id/messages',
+  get('/api/chats/:id/messages', {
     says: "A chat's messages in order; around=<messageId>.",
     query: parametersOf({ ...page, around: word(), includeOrphans: flag() }),
     answer: messagesAnswer,
-    problems: [404],
     handle: ({ id, query: { around, includeOrphans, ...range } }, api) => {
       const request = { chatId: asChatId(id), around, includeOrphans: includeOrphans ?? false, ...range }
       const found = listMessages(api.mirror(), request)
@@ -90,9 +79,7 @@ export const chatRoutes = [
       return found
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/losses',
+  get('/api/losses', {
     says: 'What Cursor deleted and the mirror still has: project, from, to.',
     query: parametersOf({ project: words(), machine: words(), ...dates, ...page }),
     answer: lossesAnswer,
@@ -105,13 +92,10 @@ export const chatRoutes = [
 ]
 
 export const exportRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/chats/:id/export',
+  get('/api/chats/:id/export', {
     says: 'A chat as a file: as=markdown|json|jsonl|html, includeOrphans, redact=true to mask secrets.',
     query: parametersOf({ as: oneOf(exportFormats), includeOrphans: flag(), redact: flag() }),
     answer: ['text/markdown', 'application/json', 'application/jsonl', 'text/html'],
-    problems: [404],
     handle: async ({ id, query, c }, api) => {
       // The rules are loaded only when they are needed.
       const masking = query.redact === true ? new (await import('../../export/redact/masking.ts')).Masking() : null

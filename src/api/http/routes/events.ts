@@ -1,14 +1,12 @@
 import type { DaemonEvent } from '../../context.ts'
-import { route, type Api } from '../route.ts'
+import { get, type Api } from '../route.ts'
 
 /** How many events may wait for a client. After them the stream ends, and the client asks again. */
 const WAITING_MAX = 1000
 const HEARTBEAT_MS = 15_000
 
 export const eventRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/events',
+  get('/api/events', {
     says: 'Changes as they happen (server-sent events).',
     answer: ['text/event-stream'],
     handle: ({ c }, api) => {

@@ -41,7 +41,7 @@ import {
   type Params,
 } from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
-import { route, type Api } from '../route.ts'
+import { get, post, type Api } from '../route.ts'
 
 const NAME = 'must be the name, path or id of a project'
 const projectName = z.string(NAME).check(z.minLength(1, NAME))
@@ -51,33 +51,24 @@ const mergeBody = z.object({ old: projectName, new: z.optional(projectName), und
 const ofProject = parametersOf({ ...dates, bucket: oneOf(bucketUnits), machine: words() })
 
 export const projectRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/projects',
+  get('/api/projects', {
     says: 'Projects, the last active first.',
     query: parametersOf(page),
     answer: projectsAnswer,
     handle: ({ query }, api) => listProjects(api.mirror(), query),
   }),
-  route({
-    method: 'GET',
-    path: '/api/projects/:id',
+  get('/api/projects/:id', {
     says: 'One project.',
     answer: projectAnswer,
-    problems: [404],
     handle: ({ id }, api) => known(api, id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/merges',
+  post('/api/merges', {
     says: 'Lets the chats of a project belong to another one, now and later: {"old", "new", "undo"}.',
     body: mergeBody,
     answer: mergeAnswer,
     handle: ({ body }, api) => answerMerge(body, api),
   }),
-  route({
-    method: 'GET',
-    path: '/api/commits',
+  get('/api/commits', {
     says: 'Commits, and the chats that may have led to them: repo, from, to.',
     query: parametersOf({ repo: word(), ...dates, ...page }),
     answer: commitsAnswer,
@@ -87,21 +78,16 @@ export const projectRoutes = [
       return reportCommits(api, { folder: readFolder(api, repo), ...bounds, limit, offset })
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/stats',
+  get('/api/stats', {
     says: 'Statistics by day, project, model, tool, hour: project, from, to, bucket=day|week|month, tz.',
     query: parametersOf({ ...ofProject.shape, project: words() }),
     answer: statsAnswer,
     handle: ({ query }, api) => askStats(api, query, query.project),
   }),
-  route({
-    method: 'GET',
-    path: '/api/projects/:id/stats',
+  get('/api/projects/:id/stats', {
     says: 'The same for one project.',
     query: ofProject,
     answer: statsAnswer,
-    problems: [404],
     handle: ({ id, query }, api) => askStats(api, query, [known(api, id).id]),
   }),
 ]
@@ -152,18 +138,14 @@ function askStats(api: Api, query: Params<typeof ofProject>, projects: readonly 
 }
 
 export const fileRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/files',
+  get('/api/files', {
     says: 'Files that chats edited or read, the last edited first: q is a part of the path.',
     query: parametersOf({ q: text(), project: words(), ...page }),
     answer: filesAnswer,
     handle: ({ query: { project, ...query } }, api) =>
       api.ask({ kind: 'files', request: { ...query, projectNums: numsOf(api, project) } }),
   }),
-  route({
-    method: 'GET',
-    path: '/api/files/history',
+  get('/api/files/history', {
     says: 'The edits of one file, the newest first, each with its chat, its lines and its commits: project, path.',
     query: parametersOf({ project: word(), path: word(), ...page }),
     answer: fileHistoryAnswer,

@@ -22,7 +22,7 @@ import {
 } from '../params.ts'
 import { notFound } from '../problem.ts'
 import { getChat } from '../../queries/chats/get-chat.ts'
-import { route } from '../route.ts'
+import { get } from '../route.ts'
 import { unreadText } from '../unread.ts'
 
 /** Every skipped hit costs time. */
@@ -38,9 +38,7 @@ const filterParameters = {
 }
 
 export const searchRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/search',
+  get('/api/search', {
     says: 'Searches messages: q, the filters, from, to, sort, group, facets, explain.',
     query: parametersOf({
       q: text(),
@@ -78,13 +76,10 @@ export const searchRoutes = [
       return asJson(c, await api.ask({ kind: 'search', request }))
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/chats/:id/find',
+  get('/api/chats/:id/find', {
     says: 'Every message of a chat that q finds, in the order of the chat, with an exact count.',
     query: parametersOf({ q: text(), tz: dates.tz, ...page }),
     answer: foundInChat,
-    problems: [404],
     handle: async ({ id, query: { q, tz, ...range }, c }, api) => {
       const chatId = asChatId(id)
       if (getChat(api.mirror(), chatId) === null) throw notFound('chat', id)
@@ -92,9 +87,7 @@ export const searchRoutes = [
       return asJson(c, await api.ask({ kind: 'find', request }))
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/suggest',
+  get('/api/suggest', {
     says: 'Completes q while it is typed: chats, projects, tools, files, words.',
     query: parametersOf({ q: text(), limit: limit(SUGGESTIONS_MAX, SUGGESTIONS_DEFAULT) }),
     answer: suggestAnswer,

@@ -3,14 +3,12 @@ import { healthAnswer } from '../../answers/common.ts'
 import { readyAnswer, statusAnswer, syncAnswer } from '../../answers/status.ts'
 import { Problem } from '../problem.ts'
 import { bodyFlag } from '../params.ts'
-import { route } from '../route.ts'
+import { get, post } from '../route.ts'
 import type { MiddlewareHandler } from 'hono'
 import type { Metrics } from '../metrics.ts'
 
 export const statusRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/health',
+  get('/api/health', {
     says: 'Whether the daemon answers. Costs nothing.',
     answer: healthAnswer,
     // `startedAt` shows which daemon answers.
@@ -20,16 +18,12 @@ export const statusRoutes = [
       ...(startedAt === undefined ? {} : { startedAt }),
     }),
   }),
-  route({
-    method: 'GET',
-    path: '/api/status',
+  get('/api/status', {
     says: 'State, sources, counts and unreadable rows.',
     answer: statusAnswer,
     handle: (_, { readStatus }) => readStatus(),
   }),
-  route({
-    method: 'GET',
-    path: '/api/ready',
+  get('/api/ready', {
     says: '200 if everything is searchable, else 503 with the reasons.',
     answer: readyAnswer,
     handle: (_, { readStatus }) => {
@@ -39,9 +33,7 @@ export const statusRoutes = [
       throw new Problem(503, state, `The daemon is ${state}.${done} ${reasons.join(' ')}`.trim())
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/sync',
+  post('/api/sync', {
     says: 'Runs a pass now; {"full": true} compares every value.',
     body: z.object({ full: bodyFlag(false) }),
     answer: syncAnswer,
@@ -76,9 +68,7 @@ export function countRequests(
 }
 
 export const metricRoutes = [
-  route({
-    method: 'GET',
-    path: '/metrics',
+  get('/metrics', {
     says: 'Metrics for Prometheus.',
     answer: ['text/plain'],
     handle: async ({ c }, { loadMetrics, readStatus }) => {

@@ -3,15 +3,13 @@ import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
 import { isOfTime, tokenGroupings, type TokenGrouping } from '../../tokens/ledger.ts'
 import { readBounds, readClock, scopeOf, dates, listOf, parametersOf, wholeNumber, words } from '../params.ts'
 import { badParameters, Problem } from '../problem.ts'
-import { route } from '../route.ts'
+import { get, post } from '../route.ts'
 
 /** How many rows are returned by default. */
 const ROWS_DEFAULT = 1000
 
 export const tokenRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/tokens',
+  get('/api/tokens', {
     says: 'Token counts by source: groupBy=day|week|month|project|model|chat or several, project, model, from, to, tz.',
     query: parametersOf({
       groupBy: listOf(tokenGroupings),
@@ -35,9 +33,7 @@ export const tokenRoutes = [
       return api.ask({ kind: 'tokens', request })
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/tokens/import',
+  post('/api/tokens/import', {
     says: 'Imports a usage file from Cursor’s dashboard, sent as text/csv.',
     bodyType: 'text/csv',
     answer: importAnswer,
