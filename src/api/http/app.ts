@@ -3,10 +3,9 @@ import { compress } from 'hono/compress'
 import { guard, securityHeaders } from './guard.ts'
 import { limitBodies, readBody, noParameters, readQuery } from './params.ts'
 import { asProblem, isFault, Problem, problemResponse } from './problem.ts'
-import { createStatusReader, type ReadStatus } from './read-status.ts'
+import { createStatusReader, lazyMetrics } from './routes/status.ts'
 import { fits, type Api, type Route } from './route.ts'
 import { routes, type ApiRoutes } from './routes.ts'
-import { countRequests, lazyMetrics } from './routes/status.ts'
 import { ASSET_PATH, pagePaths, pageRoutes } from './routes/page.ts'
 import { warnOfUnread } from './unread.ts'
 import type { ApiContext } from '../context.ts'
@@ -27,11 +26,10 @@ export const allPaths: readonly Pick<Route, 'method' | 'path'>[] = [
 /** The daemon's HTTP application. Its `fetch` is a request handler for a server. */
 export function createApp(context: ApiContext): Hono {
   const app = new Hono({ getPath: rawPath })
-  const metrics = lazyMetrics()
-  let readStatus: ReadStatus | undefined
+  const metrics = lazyMetrics(patternOf)
   // Parts of the context are made when they are needed. A copy would need all of them.
   const api: Api = Object.assign(Object.create(context) as ApiContext, {
-    readStatus: () => (readStatus ??= createStatusReader(context))(),
+    readStatus: createStatusReader(context),
     loadMetrics: metrics.load,
   })
 
@@ -43,8 +41,10 @@ export function createApp(context: ApiContext): Hono {
   app.onError(answerError)
   app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
 
-  app.use(countRequests(metrics.loaded, patternOf), compressAnswers(), securityHeaders())
-  app.use(guard(context.access), limitBodies())
+  app.use(metrics.count, compressAnswers(), securityHeaders())
+  app.use(guard(context.access))
+  // These requests have no body, and checking for one costs more than all other checks.
+  app.use((c, next) => (c.req.method === 'GET' || c.req.method === 'HEAD' ? next() : limitBodies(c, next)))
   for (const path of READ_FROM_MIRROR) app.use(path, warnOfUnread(context))
   // Without the guard, for who has passed it.
   const guarded = new Hono({ getPath: rawPath }).onError(answerError)
@@ -66,11 +66,11 @@ export function createApp(context: ApiContext): Hono {
 
 /** The page's files, and JSON for clients of other machines. On this machine, compressing takes longer than sending. */
 function compressAnswers(): MiddlewareHandler {
-  const files = compress({ encoding: 'gzip', contentTypeFilter: /^(?:text\/(?:javascript|css)|image\/svg)/ })
-  const json = compress({ encoding: 'gzip', contentTypeFilter: /^application\/(?:problem\+)?json/ })
+  const types = /^(?:text\/(?:javascript|css)|image\/svg|application\/(?:problem\+)?json)/
+  const compressed = compress({ encoding: 'gzip', contentTypeFilter: types })
   return (c, next) => {
-    if (fits(ASSET_PATH, c.req.path)) return files(c, next)
-    return isLoopbackHost(c.req.header('host') ?? '') ? next() : json(c, next)
+    const isPlain = isLoopbackHost(c.req.header('host') ?? '') && !fits(ASSET_PATH, c.req.path)
+    return isPlain ? next() : compressed(c, next)
   }
 }
 

@@ -1,14 +1,14 @@
+import type { Status } from '../answers/status.ts'
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import type { Answer } from '../answers/common.ts'
 import type { ApiContext } from '../context.ts'
 import type { Metrics } from './metrics.ts'
-import type { ReadStatus } from './read-status.ts'
 import type { noParameters, Params } from './params.ts'
 
 /** What a handler works with. All handlers of an app share one. */
 export interface Api extends ApiContext {
-  readonly readStatus: ReadStatus
+  readonly readStatus: () => Status
   readonly loadMetrics: () => Promise<Metrics>
 }
 

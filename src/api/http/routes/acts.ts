@@ -25,7 +25,23 @@ const SCOPE = 'must be a search, or null for everything'
 const MAP = 'must be an object that maps absolute folders to their paths on this machine'
 const FROM = 'must be the absolute path of an archive folder'
 
-export const archiveRoutes = [
+const MATCH = `must be a text of ${MATCH_LENGTH_MIN} to ${MATCH_LENGTH_MAX} characters`
+const isMatch = (given: string): boolean => given.trim().length >= MATCH_LENGTH_MIN && given.length <= MATCH_LENGTH_MAX
+
+/** The text to match is only in the body, because URLs get logged. */
+const purgeBody = z.object({
+  chats: z.optional(bodyWords),
+  projects: z.optional(bodyWords),
+  before: z.optional(bodyText('must be a date')),
+  tz: z.optional(bodyText('must be a time zone')),
+  match: z.optional(z.string(MATCH).check(z.refine(isMatch, MATCH))),
+  dryRun: bodyFlag(true),
+})
+type Body = z.output<typeof purgeBody>
+
+const projects = z._default(z.nullable(bodyWords), null)
+
+export const actRoutes = [
   post('/api/archives', {
     says: 'Starts an archive run: {"scope": a search, or null for all}.',
     body: z.object({
@@ -78,37 +94,6 @@ export const archiveRoutes = [
       return api.archives.restore({ name, from, ...how }).catch(namingMap)
     },
   }),
-]
-
-function known({ archives }: Api, name: string): ArchiveRun {
-  const run = archives.list().find((each) => name === 'newest' || each.name === name)
-  if (run === undefined) throw notFound('archive', name)
-  return run
-}
-
-/** @throws Problem that names the key of the body; any other error as it is */
-function namingMap(error: unknown): never {
-  if (!(error instanceof UserError)) throw error
-  const { code, message, hint } = error
-  if (code !== 'bad-map') throw error
-  throw badParameters([{ name: 'map', reason: `is wrong: ${message} ${hint.replace(/\.$/, '')}` }], 'bad-body')
-}
-
-const MATCH = `must be a text of ${MATCH_LENGTH_MIN} to ${MATCH_LENGTH_MAX} characters`
-const isMatch = (given: string): boolean => given.trim().length >= MATCH_LENGTH_MIN && given.length <= MATCH_LENGTH_MAX
-
-/** The text to match is only in the body, because URLs get logged. */
-const purgeBody = z.object({
-  chats: z.optional(bodyWords),
-  projects: z.optional(bodyWords),
-  before: z.optional(bodyText('must be a date')),
-  tz: z.optional(bodyText('must be a time zone')),
-  match: z.optional(z.string(MATCH).check(z.refine(isMatch, MATCH))),
-  dryRun: bodyFlag(true),
-})
-type Body = z.output<typeof purgeBody>
-
-export const purgeRoutes = [
   post('/api/purge', {
     says: 'Removes chats for good: {"chats", "projects", "before", "match", "dryRun"}. Only reports unless dryRun is false.',
     body: purgeBody,
@@ -129,7 +114,38 @@ export const purgeRoutes = [
       return { lostBars: 0 }
     },
   }),
+  get('/api/hub', {
+    says: 'The hub: machines, projects, sizes, the last push and pull.',
+    answer: hubAnswer,
+    handle: (_, api) => api.hub.state(),
+  }),
+  post('/api/hub/push', {
+    says: 'Sends chats to the hub: {"projects", "dryRun"}.',
+    body: z.object({ projects, dryRun: bodyFlag(false) }),
+    answer: hubPushAnswer,
+    handle: ({ body }, api) => api.hub.push({ projects: body.projects, isDryRun: body.dryRun }),
+  }),
+  post('/api/hub/pull', {
+    says: 'Fetches chats of other machines from the hub: {"projects"}.',
+    body: z.object({ projects }),
+    answer: hubPullAnswer,
+    handle: ({ body }, api) => api.hub.pull(body.projects),
+  }),
 ]
+
+function known({ archives }: Api, name: string): ArchiveRun {
+  const run = archives.list().find((each) => name === 'newest' || each.name === name)
+  if (run === undefined) throw notFound('archive', name)
+  return run
+}
+
+/** @throws Problem that names the key of the body; any other error as it is */
+function namingMap(error: unknown): never {
+  if (!(error instanceof UserError)) throw error
+  const { code, message, hint } = error
+  if (code !== 'bad-map') throw error
+  throw badParameters([{ name: 'map', reason: `is wrong: ${message} ${hint.replace(/\.$/, '')}` }], 'bad-body')
+}
 
 function scopeOf(context: ApiContext, { chats, projects, before, tz, match }: Body): PurgeScope {
   if (chats === undefined && projects === undefined && before === undefined && match === undefined) {
@@ -156,25 +172,3 @@ function urisOf(context: ApiContext, names: readonly string[]): string[] {
   const nums = resolveProjects(db, names)
   return listProjectRoots(db).flatMap(({ num, uri }) => (nums.includes(num) ? [uri] : []))
 }
-
-const projects = z._default(z.nullable(bodyWords), null)
-
-export const hubRoutes = [
-  get('/api/hub', {
-    says: 'The hub: machines, projects, sizes, the last push and pull.',
-    answer: hubAnswer,
-    handle: (_, api) => api.hub.state(),
-  }),
-  post('/api/hub/push', {
-    says: 'Sends chats to the hub: {"projects", "dryRun"}.',
-    body: z.object({ projects, dryRun: bodyFlag(false) }),
-    answer: hubPushAnswer,
-    handle: ({ body }, api) => api.hub.push({ projects: body.projects, isDryRun: body.dryRun }),
-  }),
-  post('/api/hub/pull', {
-    says: 'Fetches chats of other machines from the hub: {"projects"}.',
-    body: z.object({ projects }),
-    answer: hubPullAnswer,
-    handle: ({ body }, api) => api.hub.pull(body.projects),
-  }),
-]

@@ -39,9 +39,14 @@ import {
   word,
   words,
   type Params,
+  listOf,
+  wholeNumber,
 } from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
 import { get, post, type Api } from '../route.ts'
+import type { Context } from 'hono'
+import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
+import { isOfTime, tokenGroupings, type TokenGrouping } from '../../tokens/ledger.ts'
 
 const NAME = 'must be the name, path or id of a project'
 const projectName = z.string(NAME).check(z.minLength(1, NAME))
@@ -49,6 +54,9 @@ const projectName = z.string(NAME).check(z.minLength(1, NAME))
 const mergeBody = z.object({ old: projectName, new: z.optional(projectName), undo: bodyFlag(false) })
 
 const ofProject = parametersOf({ ...dates, bucket: oneOf(bucketUnits), machine: words() })
+
+/** How many rows are returned by default. */
+const ROWS_DEFAULT = 1000
 
 export const projectRoutes = [
   get('/api/projects', {
@@ -89,6 +97,61 @@ export const projectRoutes = [
     query: ofProject,
     answer: statsAnswer,
     handle: ({ id, query }, api) => askStats(api, query, [known(api, id).id]),
+  }),
+  get('/api/files', {
+    says: 'Files that chats edited or read, the last edited first: q is a part of the path.',
+    query: parametersOf({ q: text(), project: words(), ...page }),
+    answer: filesAnswer,
+    handle: ({ query: { project, ...query } }, api) =>
+      api.ask({ kind: 'files', request: { ...query, projectNums: numsOf(api, project) } }),
+  }),
+  get('/api/files/history', {
+    says: 'The edits of one file, the newest first, each with its chat, its lines and its commits: project, path.',
+    query: parametersOf({ project: word(), path: word(), ...page }),
+    answer: fileHistoryAnswer,
+    handle: async ({ query: { project, path, ...query } }, api) => {
+      if (path === null) throw badParameters([{ name: 'path', reason: 'must be the path of a file' }])
+      const projectNums = numsOf(api, project === null ? null : [project])
+      const edits = await api.ask({ kind: 'edits', request: { ...query, path, projectNums } })
+      const commits = project === null ? null : await commitsOfEdits(api, project, path, edits.items)
+      const [num, ...others] = projectNums ?? []
+      const ref = num === undefined || others.length > 0 ? null : (readNamedProjects(api.mirror()).get(num) ?? null)
+      const items = edits.items.map((edit) => ({ ...edit, commits: commits?.(edit) ?? null }))
+      return { ...edits, items, path, project: ref }
+    },
+  }),
+  get('/api/tokens', {
+    says: 'Token counts by source: groupBy=day|week|month|project|model|chat or several, project, model, from, to, tz.',
+    query: parametersOf({
+      groupBy: listOf(tokenGroupings),
+      project: words(),
+      model: words(),
+      machine: words(),
+      ...dates,
+      limit: wholeNumber({ min: 1, max: 10_000 }),
+    }),
+    answer: tokensAnswer,
+    handle: ({ query }, api) => {
+      const clock = readClock(query.tz, api)
+      const request = {
+        groupBy: readGroupings(query.groupBy ?? ['day']),
+        ...scopeOf(api.mirror(), query),
+        models: query.model,
+        timeZone: clock.timeZone,
+        ...readBounds(query, clock),
+        limit: query.limit ?? ROWS_DEFAULT,
+      }
+      return api.ask({ kind: 'tokens', request })
+    },
+  }),
+  post('/api/tokens/import', {
+    says: 'Imports a usage file from Cursor’s dashboard, sent as text/csv.',
+    bodyType: 'text/csv',
+    answer: importAnswer,
+    handle: async ({ c }, api) => {
+      const text = await readCsvBody(c)
+      return api.importUsage(text)
+    },
   }),
 ]
 
@@ -136,31 +199,6 @@ function askStats(api: Api, query: Params<typeof ofProject>, projects: readonly 
   }
   return api.ask({ kind: 'stats', request })
 }
-
-export const fileRoutes = [
-  get('/api/files', {
-    says: 'Files that chats edited or read, the last edited first: q is a part of the path.',
-    query: parametersOf({ q: text(), project: words(), ...page }),
-    answer: filesAnswer,
-    handle: ({ query: { project, ...query } }, api) =>
-      api.ask({ kind: 'files', request: { ...query, projectNums: numsOf(api, project) } }),
-  }),
-  get('/api/files/history', {
-    says: 'The edits of one file, the newest first, each with its chat, its lines and its commits: project, path.',
-    query: parametersOf({ project: word(), path: word(), ...page }),
-    answer: fileHistoryAnswer,
-    handle: async ({ query: { project, path, ...query } }, api) => {
-      if (path === null) throw badParameters([{ name: 'path', reason: 'must be the path of a file' }])
-      const projectNums = numsOf(api, project === null ? null : [project])
-      const edits = await api.ask({ kind: 'edits', request: { ...query, path, projectNums } })
-      const commits = project === null ? null : await commitsOfEdits(api, project, path, edits.items)
-      const [num, ...others] = projectNums ?? []
-      const ref = num === undefined || others.length > 0 ? null : (readNamedProjects(api.mirror()).get(num) ?? null)
-      const items = edits.items.map((edit) => ({ ...edit, commits: commits?.(edit) ?? null }))
-      return { ...edits, items, path, project: ref }
-    },
-  }),
-]
 
 const numsOf = (api: Api, names: readonly string[] | null): readonly number[] | null =>
   names === null ? null : resolveProjects(api.mirror(), names)
@@ -246,4 +284,26 @@ function readFolder(context: ApiContext, repo: string | null): string {
   }
   if (found.isHere === 1) return folderOf(found.path)
   throw new Problem(409, 'repo-missing', `The folder of ${found.name} is not on this machine, and git runs only here.`)
+}
+
+/** A unit of time comes first, because the rows are in the order of time. */
+function readGroupings(given: readonly TokenGrouping[]): readonly TokenGrouping[] {
+  const [times, others] = [given.filter(isOfTime), given.filter((each) => !isOfTime(each))]
+  if (times.length <= 1 && new Set(others).size === others.length) return [...times, ...others]
+  throw badParameters([{ name: 'groupBy', reason: 'must have at most one of day, week and month, and no name twice' }])
+}
+
+/** @throws Problem 415 for another media type, which a foreign page could send without a preflight; 400 if not UTF-8 */
+async function readCsvBody(c: Context): Promise<string> {
+  // Read the body first, so that nothing of it stays on the connection after a refusal.
+  const bytes = new Uint8Array(await c.req.arrayBuffer())
+  if (!/^(?:text|application)\/csv\s*(?:;|$)/iu.test(c.req.header('content-type') ?? '')) {
+    throw new Problem(415, 'not-csv', 'The body must be sent as text/csv.')
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new Problem(400, 'bad-encoding', 'The body is not UTF-8. Send the file as it was downloaded.')
+  }
 }
