@@ -5,7 +5,7 @@ import { badParameters, Problem } from './problem.ts'
 import type { BadParameter } from '../answers/common.ts'
 import { bodyLimit } from 'hono/body-limit'
 import { isTimeZone, readPeriod, type Clock } from '../periods.ts'
-import type { Mirror } from '../../mirror/open.ts'
+import type { ApiContext } from '../context.ts'
 import { resolveMachines } from '../queries/machines.ts'
 import { resolveProjects } from '../queries/projects/list-projects.ts'
 
@@ -225,13 +225,23 @@ export function readBounds(query: { readonly from: string | null; readonly to: s
   return bounds
 }
 
-interface Scoped {
+interface Scoped extends Record<'from' | 'to' | 'tz', string | null> {
   readonly project: readonly string[] | null
   readonly machine: readonly string[] | null
 }
 
-/** The projects and machines that a request names, by their numbers; null if it names none. */
-export const scopeOf = (db: Mirror, { project, machine }: Scoped) => ({
-  projectNums: project === null ? null : resolveProjects(db, project),
-  machineNums: machine === null ? null : resolveMachines(db, machine),
-})
+/**
+ * The projects and machines that a request names, by their numbers, its time and its zone; null for what it does not name.
+ * @throws Problem 400 if a date or the zone is none
+ */
+export function readScope({ project, machine, tz, ...dates }: Scoped, context: ApiContext) {
+  const clock = readClock(tz, context)
+  const bounds = readBounds(dates, clock)
+  const db = context.mirror()
+  return {
+    projectNums: project === null ? null : resolveProjects(db, project),
+    machineNums: machine === null ? null : resolveMachines(db, machine),
+    ...bounds,
+    ...clock,
+  }
+}

@@ -11,7 +11,7 @@ import {
   acceptedAnswer,
   purgeAnswer,
 } from '../../answers/archives.ts'
-import { readClock, NO_DATE, bodyFlag, page, parametersOf, text, bodyText, bodyWords } from '../params.ts'
+import * as params from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
 import { get, post, type Api } from '../route.ts'
 import { MATCH_LENGTH_MAX, MATCH_LENGTH_MIN, type PurgeScope } from '../../../mirror/purge/scope.ts'
@@ -30,16 +30,16 @@ const isMatch = (given: string): boolean => given.trim().length >= MATCH_LENGTH_
 
 /** The text to match is only in the body, because URLs get logged. */
 const purgeBody = z.object({
-  chats: z.optional(bodyWords),
-  projects: z.optional(bodyWords),
-  before: z.optional(bodyText('must be a date')),
-  tz: z.optional(bodyText('must be a time zone')),
+  chats: z.optional(params.bodyWords),
+  projects: z.optional(params.bodyWords),
+  before: z.optional(params.bodyText('must be a date')),
+  tz: z.optional(params.bodyText('must be a time zone')),
   match: z.optional(z.string(MATCH).check(z.refine(isMatch, MATCH))),
-  dryRun: bodyFlag(true),
+  dryRun: params.bodyFlag(true),
 })
 type Body = z.output<typeof purgeBody>
 
-const projects = z._default(z.nullable(bodyWords), null)
+const projects = z._default(z.nullable(params.bodyWords), null)
 
 export const actRoutes = [
   post('/api/archives', {
@@ -50,11 +50,11 @@ export const actRoutes = [
     }),
     status: 202,
     answer: archiveAnswer,
-    handle: ({ body: { scope, tz } }, api) => api.archives.run(scope, readClock(tz ?? null, api).timeZone).run,
+    handle: ({ body: { scope, tz } }, api) => api.archives.run(scope, params.readClock(tz ?? null, api).timeZone).run,
   }),
   get('/api/archives', {
     says: 'Archives, the newest first, and when each was last verified.',
-    query: parametersOf(page),
+    query: params.parametersOf(params.page),
     answer: archivesAnswer,
     handle: ({ query: { limit, offset } }, { archives }) => {
       const all = archives.list()
@@ -68,7 +68,7 @@ export const actRoutes = [
   }),
   get('/api/archives/:name/chats', {
     says: 'The chats of an archive, by title: q has words of the title, or the beginning of the id.',
-    query: parametersOf({ q: text(), ...page }),
+    query: params.parametersOf({ q: params.text(), ...params.page }),
     answer: archivedChatsAnswer,
     handle: ({ id, query }, api) => {
       const name = id === 'newest' ? null : known(api, id).name
@@ -86,7 +86,7 @@ export const actRoutes = [
     body: z.object({
       from: z._default(z.nullable(z.string(FROM).check(z.refine((given) => isAbsolute(given), FROM))), null),
       map: z._default(z.record(z.string(), z.string(MAP), MAP), {}),
-      dryRun: bodyFlag(false),
+      dryRun: params.bodyFlag(false),
     }),
     answer: restoredAnswer,
     handle: ({ id: name, body: { from, ...how } }, api) => {
@@ -121,7 +121,7 @@ export const actRoutes = [
   }),
   post('/api/hub/push', {
     says: 'Sends chats to the hub: {"projects", "dryRun"}.',
-    body: z.object({ projects, dryRun: bodyFlag(false) }),
+    body: z.object({ projects, dryRun: params.bodyFlag(false) }),
     answer: hubPushAnswer,
     handle: ({ body }, api) => api.hub.push({ projects: body.projects, isDryRun: body.dryRun }),
   }),
@@ -151,8 +151,8 @@ function scopeOf(context: ApiContext, { chats, projects, before, tz, match }: Bo
   if (chats === undefined && projects === undefined && before === undefined && match === undefined) {
     throw new Problem(400, 'bad-body', 'Nothing to remove is named: give chats, projects, before or match.')
   }
-  const beforeMs = before === undefined ? null : readPeriod(before, readClock(tz ?? null, context))?.startMs
-  if (beforeMs === undefined) throw badParameters([{ name: 'before', reason: NO_DATE }], 'bad-body')
+  const beforeMs = before === undefined ? null : readPeriod(before, params.readClock(tz ?? null, context))?.startMs
+  if (beforeMs === undefined) throw badParameters([{ name: 'before', reason: params.NO_DATE }], 'bad-body')
   return {
     chatIds: chats?.map(asChatId) ?? null,
     projectUris: projects === undefined ? null : urisOf(context, projects),

@@ -7,23 +7,7 @@ import { imageTypes, readImage } from '../../queries/images.ts'
 import { listMessages } from '../../queries/messages.ts'
 import { listLosses } from '../../queries/sources.ts'
 import { readMatches, withMatches } from './projects.ts'
-import {
-  readBounds,
-  readClock,
-  scopeOf,
-  dates,
-  flag,
-  oneOf,
-  page,
-  parametersOf,
-  text,
-  word,
-  words,
-  anyOf,
-  limit,
-  listOf,
-  offset,
-} from '../params.ts'
+import * as params from '../params.ts'
 import { notFound } from '../problem.ts'
 import { get } from '../route.ts'
 import { exportChat } from '../../export/export-chat.ts'
@@ -45,15 +29,18 @@ const SUGGESTIONS_DEFAULT = 10
 
 /** Each filter of messages may be repeated. */
 const filterParameters = {
-  ...(Object.fromEntries(fieldFilters.map((name) => [name, words()])) as Record<FieldFilter, ReturnType<typeof words>>),
-  role: anyOf(roles),
-  in: anyOf(partNames),
+  ...(Object.fromEntries(fieldFilters.map((name) => [name, params.words()])) as Record<
+    FieldFilter,
+    ReturnType<typeof params.words>
+  >),
+  role: params.anyOf(roles),
+  in: params.anyOf(partNames),
 }
 
 export const chatRoutes = [
   get('/api/chats/:id/image', {
     says: 'An attached image of a message, while its file is on this machine: message, path.',
-    query: parametersOf({ message: word(), path: word() }),
+    query: params.parametersOf({ message: params.word(), path: params.word() }),
     answer: imageTypes,
     handle: ({ id, query: { message, path }, c }, api) => {
       const image = readImage(api.mirror(), { chat: asChatId(id), message: message ?? '', path: path ?? '' })
@@ -65,32 +52,31 @@ export const chatRoutes = [
   }),
   get('/api/chats', {
     says: 'Chats, newest first: project, mode, model, from, to, q, sort.',
-    query: parametersOf({
-      project: words(),
-      ...dates,
-      mode: words(),
-      branch: words(),
-      model: words(),
-      machine: words(),
-      archived: flag(),
-      deleted: flag(),
-      subagents: flag(),
-      includeEmpty: flag(),
-      idPrefix: word(),
-      q: text(),
-      sort: oneOf(chatSorts),
-      commit: word(),
-      repo: word(),
-      ...page,
+    query: params.parametersOf({
+      project: params.words(),
+      ...params.dates,
+      mode: params.words(),
+      branch: params.words(),
+      model: params.words(),
+      machine: params.words(),
+      archived: params.flag(),
+      deleted: params.flag(),
+      subagents: params.flag(),
+      includeEmpty: params.flag(),
+      idPrefix: params.word(),
+      q: params.text(),
+      sort: params.oneOf(chatSorts),
+      commit: params.word(),
+      repo: params.word(),
+      ...params.page,
     }),
     answer: chatsAnswer,
     problems: [404, 409],
     handle: async ({ query }, api) => {
-      const bounds = readBounds(query, readClock(query.tz, api))
+      const scope = params.readScope(query, api)
       const matches = await readMatches(api, query)
-      const db = api.mirror()
       const scores = matches === null ? null : new Map(matches.map(({ num }, place) => [num, -place]))
-      const found = listChats(db, { ...query, ...scopeOf(db, query), ...bounds, scores })
+      const found = listChats(api.mirror(), { ...query, ...scope, scores })
       return matches === null ? found : { ...found, items: withMatches(found.items, matches) }
     },
   }),
@@ -105,7 +91,7 @@ export const chatRoutes = [
   }),
   get('/api/chats/:id/messages', {
     says: "A chat's messages in order; around=<messageId>.",
-    query: parametersOf({ ...page, around: word(), includeOrphans: flag() }),
+    query: params.parametersOf({ ...params.page, around: params.word(), includeOrphans: params.flag() }),
     answer: messagesAnswer,
     handle: ({ id, query: { around, includeOrphans, ...range } }, api) => {
       const request = { chatId: asChatId(id), around, includeOrphans: includeOrphans ?? false, ...range }
@@ -116,17 +102,17 @@ export const chatRoutes = [
   }),
   get('/api/losses', {
     says: 'What Cursor deleted and the mirror still has: project, from, to.',
-    query: parametersOf({ project: words(), machine: words(), ...dates, ...page }),
+    query: params.parametersOf({ project: params.words(), machine: params.words(), ...params.dates, ...params.page }),
     answer: lossesAnswer,
-    handle: ({ query }, api) => {
-      const bounds = readBounds(query, readClock(query.tz, api))
-      const db = api.mirror()
-      return listLosses(db, { ...scopeOf(db, query), ...bounds, limit: query.limit, offset: query.offset })
-    },
+    handle: ({ query }, api) => listLosses(api.mirror(), { ...query, ...params.readScope(query, api) }),
   }),
   get('/api/chats/:id/export', {
     says: 'A chat as a file: as=markdown|json|jsonl|html, includeOrphans, redact=true to mask secrets.',
-    query: parametersOf({ as: oneOf(exportFormats), includeOrphans: flag(), redact: flag() }),
+    query: params.parametersOf({
+      as: params.oneOf(exportFormats),
+      includeOrphans: params.flag(),
+      redact: params.flag(),
+    }),
     answer: ['text/markdown', 'application/json', 'application/jsonl', 'text/html'],
     handle: async ({ id, query, c }, api) => {
       // The rules are loaded only when they are needed.
@@ -148,25 +134,25 @@ export const chatRoutes = [
   }),
   get('/api/search', {
     says: 'Searches messages: q, the filters, from, to, sort, group, facets, explain.',
-    query: parametersOf({
-      q: text(),
+    query: params.parametersOf({
+      q: params.text(),
       ...filterParameters,
-      ...dates,
-      sort: oneOf(searchSorts),
-      group: oneOf(['chat']),
-      facets: listOf(facetNames),
-      explain: flag(),
-      literal: flag(),
-      redact: flag(),
-      withoutActive: flag(),
-      limit: limit(),
-      offset: offset(OFFSET_MAX),
+      ...params.dates,
+      sort: params.oneOf(searchSorts),
+      group: params.oneOf(['chat']),
+      facets: params.listOf(facetNames),
+      explain: params.flag(),
+      literal: params.flag(),
+      redact: params.flag(),
+      withoutActive: params.flag(),
+      limit: params.limit(),
+      offset: params.offset(OFFSET_MAX),
     }),
     answer: searchAnswer,
     handle: async ({ query, c }, api) => {
-      const clock = readClock(query.tz, api)
+      const clock = params.readClock(query.tz, api)
       // Only checks the dates: the search itself reads them like the dates in a query.
-      readBounds(query, clock)
+      params.readBounds(query, clock)
       const request: SearchBodyRequest = {
         q: query.q ?? '',
         filters: filtersOf(query),
@@ -186,18 +172,18 @@ export const chatRoutes = [
   }),
   get('/api/chats/:id/find', {
     says: 'Every message of a chat that q finds, in the order of the chat, with an exact count.',
-    query: parametersOf({ q: text(), tz: dates.tz, ...page }),
+    query: params.parametersOf({ q: params.text(), tz: params.dates.tz, ...params.page }),
     answer: foundInChat,
     handle: async ({ id, query: { q, tz, ...range }, c }, api) => {
       const chatId = asChatId(id)
       if (getChat(api.mirror(), chatId) === null) throw notFound('chat', id)
-      const request = { chatId, q: q ?? '', clock: readClock(tz, api), ...range }
+      const request = { chatId, q: q ?? '', clock: params.readClock(tz, api), ...range }
       return asJson(c, await api.ask({ kind: 'find', request }))
     },
   }),
   get('/api/suggest', {
     says: 'Completes q while it is typed: chats, projects, tools, files, words.',
-    query: parametersOf({ q: text(), limit: limit(SUGGESTIONS_MAX, SUGGESTIONS_DEFAULT) }),
+    query: params.parametersOf({ q: params.text(), limit: params.limit(SUGGESTIONS_MAX, SUGGESTIONS_DEFAULT) }),
     answer: suggestAnswer,
     handle: async ({ query, c }, api) =>
       asJson(c, await api.ask({ kind: 'suggest', request: { q: query.q ?? '', limit: query.limit } })),

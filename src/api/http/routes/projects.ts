@@ -26,22 +26,7 @@ import {
   type OwnedProject,
 } from '../../queries/projects/list-projects.ts'
 import { chatsOfCommit, reportCommits, type CommitMatch } from '../../reports/commit-report.ts'
-import {
-  bodyFlag,
-  dates,
-  oneOf,
-  page,
-  parametersOf,
-  readBounds,
-  readClock,
-  scopeOf,
-  text,
-  word,
-  words,
-  type Params,
-  listOf,
-  wholeNumber,
-} from '../params.ts'
+import * as params from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
 import { get, post, type Api } from '../route.ts'
 import type { Context } from 'hono'
@@ -51,9 +36,9 @@ import { isOfTime, tokenGroupings, type TokenGrouping } from '../../tokens/ledge
 const NAME = 'must be the name, path or id of a project'
 const projectName = z.string(NAME).check(z.minLength(1, NAME))
 /** Undone, it needs no new one. */
-const mergeBody = z.object({ old: projectName, new: z.optional(projectName), undo: bodyFlag(false) })
+const mergeBody = z.object({ old: projectName, new: z.optional(projectName), undo: params.bodyFlag(false) })
 
-const ofProject = parametersOf({ ...dates, bucket: oneOf(bucketUnits), machine: words() })
+const ofProject = params.parametersOf({ ...params.dates, bucket: params.oneOf(bucketUnits), machine: params.words() })
 
 /** How many rows are returned by default. */
 const ROWS_DEFAULT = 1000
@@ -61,7 +46,7 @@ const ROWS_DEFAULT = 1000
 export const projectRoutes = [
   get('/api/projects', {
     says: 'Projects, the last active first.',
-    query: parametersOf(page),
+    query: params.parametersOf(params.page),
     answer: projectsAnswer,
     handle: ({ query }, api) => listProjects(api.mirror(), query),
   }),
@@ -78,17 +63,17 @@ export const projectRoutes = [
   }),
   get('/api/commits', {
     says: 'Commits, and the chats that may have led to them: repo, from, to.',
-    query: parametersOf({ repo: word(), ...dates, ...page }),
+    query: params.parametersOf({ repo: params.word(), ...params.dates, ...params.page }),
     answer: commitsAnswer,
     problems: [409],
     handle: ({ query: { repo, tz, limit, offset, ...period } }, api) => {
-      const bounds = readBounds(period, readClock(tz, api))
+      const bounds = params.readBounds(period, params.readClock(tz, api))
       return reportCommits(api, { folder: readFolder(api, repo), ...bounds, limit, offset })
     },
   }),
   get('/api/stats', {
     says: 'Statistics by day, project, model, tool, hour: project, from, to, bucket=day|week|month, tz.',
-    query: parametersOf({ ...ofProject.shape, project: words() }),
+    query: params.parametersOf({ ...ofProject.shape, project: params.words() }),
     answer: statsAnswer,
     handle: ({ query }, api) => askStats(api, query, query.project),
   }),
@@ -100,14 +85,14 @@ export const projectRoutes = [
   }),
   get('/api/files', {
     says: 'Files that chats edited or read, the last edited first: q is a part of the path.',
-    query: parametersOf({ q: text(), project: words(), ...page }),
+    query: params.parametersOf({ q: params.text(), project: params.words(), ...params.page }),
     answer: filesAnswer,
     handle: ({ query: { project, ...query } }, api) =>
       api.ask({ kind: 'files', request: { ...query, projectNums: numsOf(api, project) } }),
   }),
   get('/api/files/history', {
     says: 'The edits of one file, the newest first, each with its chat, its lines and its commits: project, path.',
-    query: parametersOf({ project: word(), path: word(), ...page }),
+    query: params.parametersOf({ project: params.word(), path: params.word(), ...params.page }),
     answer: fileHistoryAnswer,
     handle: async ({ query: { project, path, ...query } }, api) => {
       if (path === null) throw badParameters([{ name: 'path', reason: 'must be the path of a file' }])
@@ -122,23 +107,20 @@ export const projectRoutes = [
   }),
   get('/api/tokens', {
     says: 'Token counts by source: groupBy=day|week|month|project|model|chat or several, project, model, from, to, tz.',
-    query: parametersOf({
-      groupBy: listOf(tokenGroupings),
-      project: words(),
-      model: words(),
-      machine: words(),
-      ...dates,
-      limit: wholeNumber({ min: 1, max: 10_000 }),
+    query: params.parametersOf({
+      groupBy: params.listOf(tokenGroupings),
+      project: params.words(),
+      model: params.words(),
+      machine: params.words(),
+      ...params.dates,
+      limit: params.wholeNumber({ min: 1, max: 10_000 }),
     }),
     answer: tokensAnswer,
     handle: ({ query }, api) => {
-      const clock = readClock(query.tz, api)
       const request = {
         groupBy: readGroupings(query.groupBy ?? ['day']),
-        ...scopeOf(api.mirror(), query),
+        ...params.readScope(query, api),
         models: query.model,
-        timeZone: clock.timeZone,
-        ...readBounds(query, clock),
         limit: query.limit ?? ROWS_DEFAULT,
       }
       return api.ask({ kind: 'tokens', request })
@@ -189,15 +171,13 @@ function known(api: Api, id: string) {
   return found
 }
 
-function askStats(api: Api, query: Params<typeof ofProject>, projects: readonly string[] | null): Promise<Stats> {
-  const clock = readClock(query.tz, api)
-  const request = {
-    ...scopeOf(api.mirror(), { project: projects, machine: query.machine }),
-    ...readBounds(query, clock),
-    bucket: query.bucket ?? 'day',
-    ...clock,
-  }
-  return api.ask({ kind: 'stats', request })
+function askStats(
+  api: Api,
+  query: params.Params<typeof ofProject>,
+  projects: readonly string[] | null,
+): Promise<Stats> {
+  const scope = params.readScope({ ...query, project: projects }, api)
+  return api.ask({ kind: 'stats', request: { ...scope, bucket: query.bucket ?? 'day' } })
 }
 
 const numsOf = (api: Api, names: readonly string[] | null): readonly number[] | null =>
