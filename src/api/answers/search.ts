@@ -9,6 +9,7 @@ import {
   maybeTime,
   messageId,
   named,
+  pageOf,
   says,
   text,
   texts,
@@ -103,13 +104,9 @@ export type SearchAnswer = Answer<typeof foundAnswer>
 export const searchAnswer = z.extend(foundAnswer, { limit: count, offset: count })
 
 /** What is found in one chat, in its order. */
-export const foundInChat = z.object({
-  items: z.array(searchHit),
-  total: count,
+export const foundInChat = z.extend(pageOf(searchHit), {
   totalIsExact: says(boolean, 'False only while messages wait to be indexed.'),
   warnings: texts,
-  limit: count,
-  offset: count,
 })
 export type FoundInChat = Answer<typeof foundInChat>
 

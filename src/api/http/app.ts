@@ -56,10 +56,8 @@ export function createApp(context: ApiContext): Hono {
     const { openApiDocument } = await import('./openapi.ts')
     return c.json(openApiDocument(context.version))
   })
-  app.route(
-    '/',
-    mcpRoutes(context, (path) => guarded.request(path)),
-  )
+  const answerMcp = mcpAnswerer(context.version, (path) => guarded.request(path))
+  app.all('/mcp', (c) => answerMcp(c.req.raw))
   app.route('/', pageRoutes(context))
   return app
 }
@@ -108,30 +106,24 @@ function missing(path: string): Problem {
  */
 const rawPath = (request: Request): string => new URL(request.url).pathname
 
-/** Calls a route of this app: the client of `/mcp` has already passed the guard. */
-type Ask = (path: string) => Response | Promise<Response>
-type Answer = (request: Request) => Promise<Response>
-
-/** `/mcp`: the tools for agents, over the routes of this app. The SDK takes 27 MB, so it is loaded at the first use. */
-export function mcpRoutes(context: ApiContext, ask: Ask): Hono {
-  let answer: Promise<Answer> | null = null
-  return new Hono().all('/mcp', async (c) => {
-    answer ??= load(context, ask)
-    return (await answer)(c.req.raw)
-  })
-}
-
-async function load({ version }: ApiContext, ask: Ask): Promise<Answer> {
-  const [{ createMcpHandler }, { createMcpServer }] = await Promise.all([
-    import('@modelcontextprotocol/server'),
-    import('../mcp/server.ts'),
-  ])
+/**
+ * Answers `/mcp`: the tools for agents, over the routes of this app. The SDK takes 27 MB, so it is loaded at the first use.
+ * @param ask calls a route of this app: the client has already passed the guard
+ */
+function mcpAnswerer(version: string, ask: (path: string) => Response | Promise<Response>) {
   const client = createClient<ApiRoutes>(async (path) => {
     const response = await ask(path)
     if (response.status < 400) return response
     const { code, detail } = (await response.json()) as { readonly detail?: string; readonly code?: string }
     throw new UserError(code ?? 'failed', detail ?? `It failed with ${response.status}.`, '')
   })
-  const handler = createMcpHandler(() => createMcpServer({ client, version, isRedacted: true }))
-  return (request) => handler.fetch(request)
+  const load = async () => {
+    const [{ createMcpHandler }, { createMcpServer }] = await Promise.all([
+      import('@modelcontextprotocol/server'),
+      import('../mcp/server.ts'),
+    ])
+    return createMcpHandler(() => createMcpServer({ client, version, isRedacted: true }))
+  }
+  let handler: ReturnType<typeof load> | undefined
+  return async (request: Request): Promise<Response> => (await (handler ??= load())).fetch(request)
 }

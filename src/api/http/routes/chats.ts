@@ -13,7 +13,6 @@ import { get } from '../route.ts'
 import { exportChat } from '../../export/export-chat.ts'
 import { exportFormats } from '../../export/formats.ts'
 import { toIso } from '../../queries/answer-row.ts'
-import { textStream } from '../text-stream.ts'
 import type { Context } from 'hono'
 import { roles } from '../../../model/message.ts'
 import { foundInChat, searchAnswer, suggestAnswer } from '../../answers/search.ts'
@@ -21,6 +20,7 @@ import { fieldFilters, type FieldFilter } from '../../../shared/filters.ts'
 import { partNames, facetNames, filtersOf, searchSorts } from '../../search/query.ts'
 import type { SearchBodyRequest } from '../../search/search.ts'
 import { unreadText } from '../unread.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Every skipped hit costs time. */
 const OFFSET_MAX = 10_000
@@ -192,3 +192,43 @@ export const chatRoutes = [
 
 /** The search process answers in JSON already. */
 const asJson = (c: Context, body: string): Response => c.body(body, 200, { 'content-type': 'application/json' })
+
+/** UTF-16 units per piece. Making one takes a few milliseconds, during which no other request is answered. */
+const PIECE_LENGTH = 256 * 1024
+
+/**
+ * Text as the body of a response, made as fast as the client reads. Other requests are answered between two pieces: a
+ * client on the same machine reads each piece at once, and a long text would block all others until its end.
+ * @param onFault called with an error that ends the text early. The connection is then reset, so that the client does
+ * not take a part for the whole
+ */
+export function textStream(stretches: Iterable<string>, onFault: (error: unknown) => void): ReadableStream<Uint8Array> {
+  const pieces = piecesOf(stretches, onFault)
+  return new ReadableStream({
+    async pull(stream) {
+      const { done, value } = await pieces.next()
+      if (done === true) stream.close()
+      else stream.enqueue(value)
+    },
+    cancel: async () => void (await pieces.return(undefined)),
+  })
+}
+
+async function* piecesOf(stretches: Iterable<string>, onFault: (error: unknown) => void): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  let piece = ''
+  try {
+    for (const stretch of stretches) {
+      piece += stretch
+      if (piece.length < PIECE_LENGTH) continue
+      yield encoder.encode(piece)
+      piece = ''
+      await nextTurn()
+    }
+  } catch (error) {
+    onFault(error)
+    // The server prints this error. A SyntaxError of `JSON.parse` would quote the chat.
+    throw error instanceof SyntaxError ? new Error('the text ended early') : error
+  }
+  yield encoder.encode(piece)
+}
