@@ -234,9 +234,9 @@ interface Scoped extends Record<'from' | 'to' | 'tz', string | null> {
  * The projects and machines that a request names, by their numbers, its time and its zone; null for what it does not name.
  * @throws Problem 400 if a date or the zone is none
  */
-export function readScope({ project, machine, tz, ...dates }: Scoped, context: ApiContext) {
+export function readScope({ project, machine, tz, ...range }: Scoped, context: ApiContext) {
   const clock = readClock(tz, context)
-  const bounds = readBounds(dates, clock)
+  const bounds = readBounds(range, clock)
   const db = context.mirror()
   return {
     projectNums: project === null ? null : resolveProjects(db, project),

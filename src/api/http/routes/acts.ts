@@ -39,7 +39,7 @@ const purgeBody = z.object({
 })
 type Body = z.output<typeof purgeBody>
 
-const projects = z._default(z.nullable(params.bodyWords), null)
+const namedProjects = z._default(z.nullable(params.bodyWords), null)
 
 export const actRoutes = [
   post('/api/archives', {
@@ -121,13 +121,13 @@ export const actRoutes = [
   }),
   post('/api/hub/push', {
     says: 'Sends chats to the hub: {"projects", "dryRun"}.',
-    body: z.object({ projects, dryRun: params.bodyFlag(false) }),
+    body: z.object({ projects: namedProjects, dryRun: params.bodyFlag(false) }),
     answer: hubPushAnswer,
     handle: ({ body }, api) => api.hub.push({ projects: body.projects, isDryRun: body.dryRun }),
   }),
   post('/api/hub/pull', {
     says: 'Fetches chats of other machines from the hub: {"projects"}.',
-    body: z.object({ projects }),
+    body: z.object({ projects: namedProjects }),
     answer: hubPullAnswer,
     handle: ({ body }, api) => api.hub.pull(body.projects),
   }),
