@@ -24,17 +24,23 @@ export const named = <Schema extends z.ZodMiniType>(id: string, schema: Schema):
   return schema
 }
 
-export const text = z.string()
-export const maybeText = z.nullable(text)
-export const texts = z.array(text)
+/** A plain value, with its own sentence if it needs one. */
+const plain =
+  <Schema extends z.ZodMiniType>(make: () => Schema) =>
+  (sentence?: string): Schema =>
+    sentence === undefined ? make() : says(make(), sentence)
+
+export const text = plain(() => z.string())
+export const maybeText = plain(() => z.nullable(text()))
+export const texts = plain(() => z.array(text()))
 /** ISO 8601 in UTC with milliseconds. */
-export const time = says(z.string(), 'ISO 8601 in UTC, with milliseconds.')
-export const maybeTime = z.nullable(time)
-export const count = z.int()
-export const maybeCount = z.nullable(count)
-export const amount = z.number()
-export const maybeAmount = z.nullable(amount)
-export const boolean = z.boolean()
+const time = says(z.string(), 'ISO 8601 in UTC, with milliseconds.')
+export const maybeTime = plain(() => z.nullable(time))
+export const count = plain(() => z.int())
+export const maybeCount = plain(() => z.nullable(count()))
+export const amount = plain(() => z.number())
+export const maybeAmount = plain(() => z.nullable(amount()))
+export const boolean = plain(() => z.boolean())
 
 /** The brand exists only at compile time. It stops a query from mixing up the ids of different nouns. */
 const idOf = <Id extends string>() => z.string() as unknown as z.ZodMiniType<Id, string>
@@ -47,9 +53,9 @@ export const sourceId = idOf<SourceId>()
 export const pageOf = <Item extends z.ZodMiniType>(item: Item) =>
   z.object({
     items: z.array(item),
-    total: says(count, 'How many items pass the filters, on all pages.'),
-    limit: count,
-    offset: count,
+    total: count('How many items pass the filters, on all pages.'),
+    limit: count(),
+    offset: count(),
   })
 export type Page<Item> = Omit<Answer<ReturnType<typeof pageOf>>, 'items'> & { readonly items: readonly Item[] }
 
@@ -57,12 +63,12 @@ export const problem = named(
   'Problem',
   z.object({
     type: z.literal('about:blank'),
-    title: text,
-    status: count,
-    detail: says(text, 'What is wrong, for people.'),
-    code: says(text, 'Distinguishes problems of one status, for programs.'),
+    title: text(),
+    status: count(),
+    detail: text('What is wrong, for people.'),
+    code: text('Distinguishes problems of one status, for programs.'),
     errors: says(
-      z.exactOptional(z.array(z.object({ name: text, reason: text }))),
+      z.exactOptional(z.array(z.object({ name: text(), reason: text() }))),
       'The wrong parameters or body keys.',
     ),
   }),
@@ -72,8 +78,8 @@ export type BadParameter = NonNullable<Answer<typeof problem>['errors']>[number]
 
 export const healthAnswer = z.object({
   status: z.literal('ok'),
-  version: text,
-  startedAt: says(z.exactOptional(text), 'As in daemon.json. Missing without a daemon.'),
+  version: text(),
+  startedAt: says(z.exactOptional(text()), 'As in daemon.json. Missing without a daemon.'),
 })
 
 /** Which part of a list is wanted. */

@@ -3,10 +3,9 @@ import { compress } from 'hono/compress'
 import { guard, securityHeaders } from './guard.ts'
 import { limitBodies, readBody, noParameters, readQuery } from './params.ts'
 import { asProblem, isFault, Problem, problemResponse } from './problem.ts'
-import { createStatusReader, type ReadStatus } from './read-status.ts'
+import { createStatusReader, lazyMetrics } from './routes/status.ts'
 import { fits, type Api, type Route } from './route.ts'
 import { routes, type ApiRoutes } from './routes.ts'
-import { countRequests, lazyMetrics } from './routes/status.ts'
 import { ASSET_PATH, pagePaths, pageRoutes } from './routes/page.ts'
 import { warnOfUnread } from './unread.ts'
 import type { ApiContext } from '../context.ts'
@@ -27,11 +26,10 @@ export const allPaths: readonly Pick<Route, 'method' | 'path'>[] = [
 /** The daemon's HTTP application. Its `fetch` is a request handler for a server. */
 export function createApp(context: ApiContext): Hono {
   const app = new Hono({ getPath: rawPath })
-  const metrics = lazyMetrics()
-  let readStatus: ReadStatus | undefined
+  const metrics = lazyMetrics(patternOf)
   // Parts of the context are made when they are needed. A copy would need all of them.
   const api: Api = Object.assign(Object.create(context) as ApiContext, {
-    readStatus: () => (readStatus ??= createStatusReader(context))(),
+    readStatus: createStatusReader(context),
     loadMetrics: metrics.load,
   })
 
@@ -43,8 +41,10 @@ export function createApp(context: ApiContext): Hono {
   app.onError(answerError)
   app.notFound((c) => problemResponse(missing(rawPath(c.req.raw))))
 
-  app.use(countRequests(metrics.loaded, patternOf), compressAnswers(), securityHeaders())
-  app.use(guard(context.access), limitBodies())
+  app.use(metrics.count, compressAnswers(), securityHeaders())
+  app.use(guard(context.access))
+  // These requests have no body, and checking for one costs more than all other checks.
+  app.use((c, next) => (c.req.method === 'GET' || c.req.method === 'HEAD' ? next() : limitBodies(c, next)))
   for (const path of READ_FROM_MIRROR) app.use(path, warnOfUnread(context))
   // Without the guard, for who has passed it.
   const guarded = new Hono({ getPath: rawPath }).onError(answerError)
@@ -56,21 +56,19 @@ export function createApp(context: ApiContext): Hono {
     const { openApiDocument } = await import('./openapi.ts')
     return c.json(openApiDocument(context.version))
   })
-  app.route(
-    '/',
-    mcpRoutes(context, (path) => guarded.request(path)),
-  )
+  const answerMcp = mcpAnswerer(context.version, (path) => guarded.request(path))
+  app.all('/mcp', (c) => answerMcp(c.req.raw))
   app.route('/', pageRoutes(context))
   return app
 }
 
 /** The page's files, and JSON for clients of other machines. On this machine, compressing takes longer than sending. */
 function compressAnswers(): MiddlewareHandler {
-  const files = compress({ encoding: 'gzip', contentTypeFilter: /^(?:text\/(?:javascript|css)|image\/svg)/ })
-  const json = compress({ encoding: 'gzip', contentTypeFilter: /^application\/(?:problem\+)?json/ })
+  const types = /^(?:text\/(?:javascript|css)|image\/svg|application\/(?:problem\+)?json)/
+  const compressed = compress({ encoding: 'gzip', contentTypeFilter: types })
   return (c, next) => {
-    if (fits(ASSET_PATH, c.req.path)) return files(c, next)
-    return isLoopbackHost(c.req.header('host') ?? '') ? next() : json(c, next)
+    const isPlain = isLoopbackHost(c.req.header('host') ?? '') && !fits(ASSET_PATH, c.req.path)
+    return isPlain ? next() : compressed(c, next)
   }
 }
 
@@ -108,30 +106,24 @@ function missing(path: string): Problem {
  */
 const rawPath = (request: Request): string => new URL(request.url).pathname
 
-/** Calls a route of this app: the client of `/mcp` has already passed the guard. */
-type Ask = (path: string) => Response | Promise<Response>
-type Answer = (request: Request) => Promise<Response>
-
-/** `/mcp`: the tools for agents, over the routes of this app. The SDK takes 27 MB, so it is loaded at the first use. */
-export function mcpRoutes(context: ApiContext, ask: Ask): Hono {
-  let answer: Promise<Answer> | null = null
-  return new Hono().all('/mcp', async (c) => {
-    answer ??= load(context, ask)
-    return (await answer)(c.req.raw)
-  })
-}
-
-async function load({ version }: ApiContext, ask: Ask): Promise<Answer> {
-  const [{ createMcpHandler }, { createMcpServer }] = await Promise.all([
-    import('@modelcontextprotocol/server'),
-    import('../mcp/server.ts'),
-  ])
+/**
+ * Answers `/mcp`: the tools for agents, over the routes of this app. The SDK takes 27 MB, so it is loaded at the first use.
+ * @param ask calls a route of this app: the client has already passed the guard
+ */
+function mcpAnswerer(version: string, ask: (path: string) => Response | Promise<Response>) {
   const client = createClient<ApiRoutes>(async (path) => {
     const response = await ask(path)
     if (response.status < 400) return response
     const { code, detail } = (await response.json()) as { readonly detail?: string; readonly code?: string }
     throw new UserError(code ?? 'failed', detail ?? `It failed with ${response.status}.`, '')
   })
-  const handler = createMcpHandler(() => createMcpServer({ client, version, isRedacted: true }))
-  return (request) => handler.fetch(request)
+  const load = async () => {
+    const [{ createMcpHandler }, { createMcpServer }] = await Promise.all([
+      import('@modelcontextprotocol/server'),
+      import('../mcp/server.ts'),
+    ])
+    return createMcpHandler(() => createMcpServer({ client, version, isRedacted: true }))
+  }
+  let handler: ReturnType<typeof load> | undefined
+  return async (request: Request): Promise<Response> => (await (handler ??= load())).fetch(request)
 }

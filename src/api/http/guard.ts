@@ -57,20 +57,14 @@ function checkFetchSite(site: string | undefined): void {
 /** If a token is required but not known, every request is refused. */
 function checkToken(authorization: string | undefined, token: string | null): void {
   const [, given] = /^bearer +(.+)$/iu.exec(authorization ?? '') ?? []
-  if (token !== null && given !== undefined && isSameSecret(given, token)) return
+  // Hashes have equal lengths: the time reveals neither the length nor the position of a difference.
+  if (token !== null && given !== undefined && timingSafeEqual(sha256(given), sha256(token))) return
   throw new Problem(401, 'token-required', 'Send the token of the data folder as Authorization: Bearer <token>.', {
     headers: { 'www-authenticate': 'Bearer realm="cursordex"' },
   })
 }
 
-/** Compares hashes, which have equal lengths: the time reveals neither the length nor the position of a difference. */
-function isSameSecret(left: string, right: string): boolean {
-  return timingSafeEqual(sha256(left), sha256(right))
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 const HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',

@@ -50,8 +50,8 @@ function answerSchemas(): { readonly byRoute: Readonly<Record<string, Json>>; re
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 const isSchema = (answer: Route['answer']): answer is z.ZodMiniType => !Array.isArray(answer)
 
-function toJson(schema: z.ZodMiniType, io: 'input' | 'output'): JsonObject {
-  return z.toJSONSchema(schema, {
+function toJson(schema: z.core.$ZodType, io: 'input' | 'output'): JsonObject {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
@@ -62,7 +62,8 @@ function toJson(schema: z.ZodMiniType, io: 'input' | 'output'): JsonObject {
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
     },
-  }) as unknown as JsonObject
+  })
+  return json as unknown as JsonObject
 }
 
 /** References into the components of the document. */
@@ -76,7 +77,8 @@ const POSTED = [413, 415] as const
 
 function operationOf(route: Route, schema: Json): JsonObject {
   const parameters = [...pathParameters(route.path), ...queryParameters(route.query)]
-  const own = [...(route.method === 'POST' ? POSTED : []), ...(route.problems ?? [])]
+  const named = route.path.includes(':') ? [404 as const] : []
+  const own = [...(route.method === 'POST' ? POSTED : []), ...named, ...(route.problems ?? [])]
   const problems = [...new Set([...COMMON, ...own])].toSorted((one, other) => one - other)
   return {
     summary: route.says,
@@ -90,18 +92,14 @@ function operationOf(route: Route, schema: Json): JsonObject {
   }
 }
 
-function operationId({ method, path }: Route): string {
-  const words = path.split('/').filter((word) => word !== '' && word !== 'api')
-  const camel = words.map((word) => word.replace(/^:?(\w)/, (_, first: string) => first.toUpperCase()))
-  return `${method.toLowerCase()}${camel.join('')}`
-}
+/** `getChatsIdMessages` */
+const operationId = ({ method, path }: Route): string =>
+  method.toLowerCase() + path.replace(/^\/api/, '').replaceAll(/\W+(\w)/g, (_, first: string) => first.toUpperCase())
 
-function contentOf({ answer, alsoAs = [] }: Route, schema: Json): JsonObject {
-  return {
-    ...(isSchema(answer) ? { 'application/json': { schema } } : {}),
-    // The export as JSON is the file of the chat. It has a format of its own.
-    ...Object.fromEntries((isSchema(answer) ? alsoAs : answer).map((type) => [type, { schema: {} }])),
-  }
+function contentOf({ answer }: Route, schema: Json): JsonObject {
+  if (isSchema(answer)) return { 'application/json': { schema } }
+  // The export as JSON is the file of the chat. It has a format of its own.
+  return Object.fromEntries(answer.map((type) => [type, { schema: {} }]))
 }
 
 function problemResponse(status: keyof typeof problemSentences): JsonObject {
@@ -120,40 +118,24 @@ function pathParameters(path: string): Json[] {
 }
 
 function queryParameters(query: Route['query']): Json[] {
-  const { properties } = toJson(query ?? z.object({}), 'output') as {
-    readonly properties?: Readonly<Record<string, Json>>
-  }
-  return Object.entries(properties ?? {}).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    description: parameterSentences[name] ?? '',
-    schema: withoutNull(schema),
-  }))
-}
-
-/** A parameter that is not given is null in the program. In a query it is absent. */
-function withoutNull(schema: Json): Json {
-  const { anyOf, type, default: preset, ...rest } = schema as JsonObject
-  const first = Array.isArray(anyOf) ? (anyOf as readonly JsonObject[]).find((each) => each['type'] !== 'null') : {}
-  const own = [type].flat().find((each) => each !== 'null')
-  return {
-    ...(own === undefined ? {} : { type: own }),
-    ...rest,
-    ...first,
-    ...(preset === null || preset === undefined ? {} : { default: preset }),
-  }
+  return Object.entries(query?.shape ?? {}).map(([name, schema]) => {
+    // Each parameter has a default. Null stands for one that is not given: in a query it is absent.
+    const { innerType, defaultValue } = (schema as z.ZodMiniDefault)._zod.def
+    const given = innerType instanceof z.ZodMiniNullable ? innerType._zod.def.innerType : innerType
+    const preset = defaultValue === null ? {} : { default: defaultValue as Json }
+    const json = { ...toJson(given, 'output'), ...preset }
+    return { name, in: 'query', description: parameterSentences[name] ?? '', schema: json }
+  })
 }
 
 function bodyOf({ body, bodyType }: Route): JsonObject {
-  const { $schema, ...schema } = toJson(bodyType === undefined ? (body ?? z.object({})) : z.string(), 'input')
-  void $schema
-  const properties = schema['properties'] as Readonly<Record<string, JsonObject>> | undefined
-  const described = Object.entries(properties ?? {}).map(([name, each]) => [
+  if (bodyType !== undefined) return { content: { [bodyType]: { schema: { type: 'string' } } } }
+  const schema = toJson(body ?? z.object({}), 'input')
+  const described = Object.entries(schema['properties'] as Readonly<Record<string, JsonObject>>).map(([name, each]) => [
     name,
     { ...each, description: bodySentences[name] ?? parameterSentences[name] ?? '' },
   ])
-  const content = properties === undefined ? schema : { ...schema, properties: Object.fromEntries(described) }
-  return { content: { [bodyType ?? 'application/json']: { schema: content as Json } } }
+  return { content: { 'application/json': { schema: { ...schema, properties: Object.fromEntries(described) } } } }
 }
 
 /** Keys of bodies that mean something else than the parameter of the same name. */

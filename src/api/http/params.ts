@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
-import type { Context, MiddlewareHandler } from 'hono'
+import type { Context } from 'hono'
 import { nearestName } from '../../text/nearest-name.ts'
-import { badParameters, Problem } from './problem.ts'
+import { Problem, badParameters } from './problem.ts'
 import type { BadParameter } from '../answers/common.ts'
 import { bodyLimit } from 'hono/body-limit'
-import { isTimeZone, readPeriod, type Clock } from '../periods.ts'
-import type { Mirror } from '../../mirror/open.ts'
+import { type Clock, isTimeZone, readPeriod } from '../periods.ts'
 import { resolveMachines } from '../queries/scope.ts'
 import { resolveProjects } from '../queries/projects.ts'
+import type { ApiContext } from '../context.ts'
 
 /** The parameters of a query, as a schema reads them. */
 export type Params<Schema extends z.ZodMiniObject> = Readonly<z.output<Schema>>
@@ -20,7 +20,21 @@ export const parametersOf = <Shape extends z.core.$ZodShape>(shape: Shape) => z.
 export const noParameters = parametersOf({})
 
 const filled = z.string('must be a text').check(z.minLength(1, 'must not be empty'))
-const values = z.array(z.string('must be a text'))
+
+/** A parameter that may be given once: only then `readQuery` gives a text. */
+const one = <Value>(schema: z.ZodMiniType<Value, string>) => z.pipe(z.string('must be given once'), schema)
+
+/** Null if the query lacks the parameter. */
+const optional = <Schema extends z.ZodMiniType>(schema: Schema) => z._default(z.nullable(schema), null)
+
+/** A parameter that may be repeated. */
+const each = <Value>(schema: z.ZodMiniType<Value, string>) =>
+  z.readonly(
+    z.pipe(
+      z.transform((given: string | string[]) => [given].flat()),
+      z.array(schema),
+    ),
+  )
 
 /** Any text, even an empty one. */
 export const text = () => optional(one(z.string()))
@@ -29,38 +43,29 @@ export const text = () => optional(one(z.string()))
 export const word = () => optional(one(filled))
 
 /** A filter that may be repeated. One matching value is enough. */
-export const words = () => optional(z.readonly(z.array(filled)))
+export const words = () => optional(each(filled))
 
-export const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
-  optional(one(z.enum(names, `must be ${list(names)}`)))
+const enumOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
+  z.enum(names, `must be ${list(names)}`)
 
-export const anyOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
-  optional(z.readonly(z.array(z.enum(names, `must be ${list(names)}`))))
+export const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names) => optional(one(enumOf(names)))
+
+export const anyOf = <const Names extends readonly [string, ...string[]]>(names: Names) => optional(each(enumOf(names)))
 
 /** Names separated by commas, or the parameter repeated. */
 export const listOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   optional(
     z.pipe(
-      z.pipe(
-        values,
-        z.transform((given: string[]) => given.flatMap((value) => value.split(','))),
-      ),
+      z.transform((given: string | string[]) => String(given).split(',')),
       z.array(z.enum(names, `must be one or more of ${list(names)}, separated by commas`)),
     ),
   )
 
-export const flag = () =>
-  optional(
-    one(
-      z.pipe(
-        z.pipe(
-          z.enum(['true', 'false'], 'must be true or false'),
-          z.transform((value) => value === 'true'),
-        ),
-        z.boolean(),
-      ),
-    ),
-  )
+const trueOrFalse = z.codec(z.enum(['true', 'false'], 'must be true or false'), z.boolean(), {
+  decode: (given) => given === 'true',
+  encode: (value) => (value ? 'true' : 'false'),
+})
+export const flag = () => optional(one(trueOrFalse))
 
 /** How many items of a list to return: 1 to 200 by default, and 20 if not given. */
 export const limit = (max = 200, preset = 20) => z._default(integer({ min: 1, max }), preset)
@@ -98,16 +103,6 @@ function integer({ min, max }: { min: number; max: number }) {
   )
 }
 
-function one<Value>(schema: z.ZodMiniType<Value, string>) {
-  const first = z.transform((given: string[]) => given[0] ?? '')
-  return z.pipe(z.pipe(values.check(z.length(1, 'must be given once')), first), schema)
-}
-
-/** Null if the query lacks the parameter. */
-function optional<Schema extends z.ZodMiniType>(schema: Schema) {
-  return z._default(z.nullable(schema), null)
-}
-
 function list(names: readonly string[]): string {
   return names.length === 1 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}`
 }
@@ -117,12 +112,14 @@ function list(names: readonly string[]): string {
  * @throws Problem 400 that names every wrong parameter
  */
 export function readQuery<Schema extends z.ZodMiniObject>(c: Context, schema: Schema): Params<Schema> {
-  const given = queryValues(c.req.url)
-  const names = [...given.keys()]
-  refuseUnknown(names, Object.keys(schema.shape), 'parameter')
-  const parsed = schema.safeParse(Object.fromEntries(given))
-  if (!parsed.success) throw badParameters(parsed.error.issues.map(toBadParameter))
-  return parsed.data
+  // `searchParams` keeps malformed percent-encoding as plain text. That is right here: a search text may contain it.
+  const { searchParams } = new URL(c.req.url)
+  refuseUnknown([...new Set(searchParams.keys())], Object.keys(schema.shape), 'parameter')
+  const given = Object.keys(schema.shape).flatMap((name) => {
+    const [first, ...others] = searchParams.getAll(name)
+    return first === undefined ? [] : [[name, others.length === 0 ? first : [first, ...others]] as const]
+  })
+  return parsedBy(schema, Object.fromEntries(given), 'bad-parameter')
 }
 
 /** @throws Problem 400 with the name that was probably meant. @param noun `parameter` or `key` */
@@ -142,62 +139,44 @@ function unknownReason(name: string, known: readonly string[], noun: string): st
   return `is not a known ${noun}; the known ones are ${known.join(', ')}`
 }
 
-/** `searchParams` keeps malformed percent-encoding as plain text. That is right here: a search text may contain it. */
-function queryValues(url: string): Map<string, string[]> {
-  const given = new Map<string, string[]>()
-  for (const [name, value] of new URL(url).searchParams) {
-    const known = given.get(name)
-    if (known === undefined) given.set(name, [value])
-    else known.push(value)
-  }
-  return given
-}
-
-function toBadParameter(issue: z.core.$ZodIssue): BadParameter {
-  return { name: String(issue.path[0] ?? ''), reason: issue.message }
+/** What a schema makes of the given values. @throws Problem 400 that names every wrong one */
+function parsedBy<Schema extends z.ZodMiniObject>(schema: Schema, given: object, code: string): z.output<Schema> {
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return parsed.data
+  // A repeated parameter has one name. A key within a body is named with its place.
+  const nameOf = (path: readonly PropertyKey[]) => (code === 'bad-body' ? path : path.slice(0, 1)).join('.')
+  const errors = parsed.error.issues.map(({ path, message }) => ({ name: nameOf(path), reason: message }))
+  throw badParameters(errors, code)
 }
 
 /** Enough for a usage file of about 100,000 rows: one year of a very busy user. */
 const BODY_BYTES_MAX = 16 * 1024 * 1024
 
 /** @throws Problem 413 */
-export function limitBodies(): MiddlewareHandler {
-  const limited = bodyLimit({
-    maxSize: BODY_BYTES_MAX,
-    onError: () => {
-      // No `Connection: close`: if the connection closed while the client still sends, the client would lose this
-      // answer. The server discards the rest of the body, at most 64 MB or for half a second.
-      throw new Problem(413, 'too-large', `The body may be at most ${BODY_BYTES_MAX} bytes long.`)
-    },
-  })
-  // These requests have no body, and checking for one costs more than all other checks.
-  return (c, next) => (c.req.method === 'GET' || c.req.method === 'HEAD' ? next() : limited(c, next))
-}
+export const limitBodies = bodyLimit({
+  maxSize: BODY_BYTES_MAX,
+  onError: () => {
+    // No `Connection: close`: if the connection closed while the client still sends, the client would lose this
+    // answer. The server discards the rest of the body, at most 64 MB or for half a second.
+    throw new Problem(413, 'too-large', `The body may be at most ${BODY_BYTES_MAX} bytes long.`)
+  },
+})
 
 /**
  * Reads the JSON object of a request by its schema. A missing body counts as an empty object.
  * @throws Problem 415 for another media type, which a foreign page could send without a preflight request; 400 otherwise
  */
-export async function readBody<Shape extends z.core.$ZodShape>(
-  c: Context,
-  schema: z.ZodMiniObject<Shape>,
-): Promise<z.output<z.ZodMiniObject<Shape>>> {
+export async function readBody<Schema extends z.ZodMiniObject>(c: Context, schema: Schema): Promise<z.output<Schema>> {
   const sent = await c.req.text()
-  if (sent !== '') requireJson(c.req.header('content-type'))
+  if (sent !== '' && !/^application\/json\s*(;|$)/iu.test(c.req.header('content-type') ?? '')) {
+    throw new Problem(415, 'not-json', 'The body must be sent as application/json.')
+  }
   const body = sent === '' ? {} : parseJson(sent)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new Problem(400, 'bad-body', 'The body must be a JSON object.')
   }
   refuseUnknown(Object.keys(body), Object.keys(schema.shape), 'key')
-  const parsed = schema.safeParse(body)
-  if (parsed.success) return parsed.data
-  const errors = parsed.error.issues.map((issue) => ({ name: issue.path.join('.'), reason: issue.message }))
-  throw badParameters(errors, 'bad-body')
-}
-
-function requireJson(mediaType: string | undefined): void {
-  if (/^application\/json\s*(;|$)/iu.test(mediaType ?? '')) return
-  throw new Problem(415, 'not-json', 'The body must be sent as application/json.')
+  return parsedBy(schema, body, 'bad-body')
 }
 
 function parseJson(sent: string): unknown {
@@ -246,13 +225,23 @@ export function readBounds(query: { readonly from: string | null; readonly to: s
   return bounds
 }
 
-interface Scoped {
+interface Scoped extends Record<'from' | 'to' | 'tz', string | null> {
   readonly project: readonly string[] | null
   readonly machine: readonly string[] | null
 }
 
-/** The projects and machines that a request names, by their numbers; null if it names none. */
-export const scopeOf = (db: Mirror, { project, machine }: Scoped) => ({
-  projectNums: project === null ? null : resolveProjects(db, project),
-  machineNums: machine === null ? null : resolveMachines(db, machine),
-})
+/**
+ * The projects and machines that a request names, by their numbers, its time and its zone; null for what it does not name.
+ * @throws Problem 400 if a date or the zone is none
+ */
+export function readScope({ project, machine, tz, ...range }: Scoped, context: ApiContext) {
+  const clock = readClock(tz, context)
+  const bounds = readBounds(range, clock)
+  const db = context.mirror()
+  return {
+    projectNums: project === null ? null : resolveProjects(db, project),
+    machineNums: machine === null ? null : resolveMachines(db, machine),
+    ...bounds,
+    ...clock,
+  }
+}

@@ -1,14 +1,14 @@
+import type { Status } from '../answers/status.ts'
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import type { Answer } from '../answers/common.ts'
 import type { ApiContext } from '../context.ts'
 import type { Metrics } from './metrics.ts'
-import type { ReadStatus } from './read-status.ts'
 import type { noParameters, Params } from './params.ts'
 
 /** What a handler works with. All handlers of an app share one. */
 export interface Api extends ApiContext {
-  readonly readStatus: ReadStatus
+  readonly readStatus: () => Status
   readonly loadMetrics: () => Promise<Metrics>
 }
 
@@ -40,17 +40,8 @@ type AnswerKind = z.ZodMiniType | readonly string[]
 type AnswerOf<Kind> = Kind extends z.ZodMiniType ? Answer<Kind> : string
 type Awaitable<Value> = Value | Promise<Value>
 
-/** A route: what it takes, what it answers, what it says of itself, and how it answers. */
-interface RouteOf<
-  Method extends 'GET' | 'POST',
-  Path extends string,
-  Query extends Schema,
-  Body extends Schema,
-  Kind extends AnswerKind,
-> {
-  readonly method: Method
-  /** `:name` stands for one segment. Below `/api`, or the metrics. */
-  readonly path: Path
+/** What a route takes, what it answers, what it says of itself, and how it answers. */
+interface Described<Query extends Schema, Body extends Schema, Kind extends AnswerKind> {
   /** One line that explains it. */
   readonly says: string
   /** Without it, the route takes no parameters. */
@@ -60,47 +51,51 @@ interface RouteOf<
   /** The media type of a body that is not JSON. Its handler reads it. */
   readonly bodyType?: 'text/csv'
   readonly answer: Kind
-  /** Other media types in which the same answer is given. */
-  readonly alsoAs?: readonly string[]
   readonly status?: 202
-  /** Statuses of its problems, besides those that every route has, or every POST. */
+  /** Statuses of its problems, besides those that every route has, or every POST, or every path with a parameter. */
   readonly problems?: readonly (keyof typeof problemSentences)[]
   /** @throws Problem, UserError */
   handle(given: Given<Params<Query>, z.output<Body>>, api: Api): Awaitable<AnswerOf<Kind> | Response>
 }
 
+type Method = 'GET' | 'POST'
+
 /** Any route. Its handler takes what its own schemas give: the application calls it with that. */
-export type Route = Omit<RouteOf<'GET' | 'POST', string, Schema, Schema, AnswerKind>, 'handle'> & {
+export interface Route extends Omit<Described<Schema, Schema, AnswerKind>, 'handle'> {
+  readonly method: Method
+  /** `:name` stands for one segment. Below `/api`, or the metrics. */
+  readonly path: string
   handle(given: Given<never, never>, api: Api): unknown
 }
 
 /** A route with the types that a client of it sees. They exist only at compile time. */
-type Typed<Method, Path, Query extends Schema, Body extends Schema, Kind> = Route & {
-  readonly method: Method
-  readonly path: Path
+interface Typed<Name extends string, Query extends Schema, Body extends Schema, Kind> extends Route {
   readonly sees?: {
-    readonly query: { readonly [Name in keyof Params<Query>]?: Params<Query>[Name] | undefined }
+    readonly name: Name
+    readonly query: { readonly [Key in keyof Params<Query>]?: Params<Query>[Key] | undefined }
     readonly body: z.input<Body>
     readonly answer: AnswerOf<Kind>
   }
 }
 
 /** Checks that a handler takes what the schemas of its route give, and answers by its schema. */
-export const route = <
-  const Method extends 'GET' | 'POST',
-  const Path extends string,
-  const Kind extends AnswerKind,
-  Query extends Schema = typeof noParameters,
-  Body extends Schema = typeof noParameters,
->(
-  given: RouteOf<Method, Path, Query, Body, Kind>,
-): Typed<Method, Path, Query, Body, Kind> => given
+const routeBy =
+  <const By extends Method>(method: By) =>
+  <
+    const Path extends string,
+    const Kind extends AnswerKind,
+    Query extends Schema = typeof noParameters,
+    Body extends Schema = typeof noParameters,
+  >(
+    path: Path,
+    given: Described<Query, Body, Kind>,
+  ): Typed<`${By} ${Path}`, Query, Body, Kind> => ({ ...given, method, path })
+export const get = routeBy('GET')
+export const post = routeBy('POST')
 
 /** What clients see of routes, by their names. */
-export type Seen<Each extends Route> = {
-  readonly [One in Each as `${One['method']} ${One['path']}`]: One extends { readonly sees?: infer Sees }
-    ? NonNullable<Sees>
-    : never
+export type Seen<Each extends { readonly sees?: { readonly name: string } }> = {
+  readonly [One in NonNullable<Each['sees']> as One['name']]: One
 }
 
 /** Whether a path fits a pattern. @param path still percent-encoded */

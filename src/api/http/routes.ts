@@ -1,26 +1,10 @@
 import type { Route, Seen } from './route.ts'
-import { archiveRoutes, hubRoutes, purgeRoutes } from './routes/acts.ts'
-import { chatRoutes, exportRoutes } from './routes/chats.ts'
-import { eventRoutes } from './routes/events.ts'
-import { fileRoutes, projectRoutes } from './routes/projects.ts'
-import { metricRoutes, statusRoutes } from './routes/status.ts'
-import { searchRoutes } from './routes/search.ts'
-import { tokenRoutes } from './routes/tokens.ts'
+import { actRoutes } from './routes/acts.ts'
+import { chatRoutes } from './routes/chats.ts'
+import { projectRoutes } from './routes/projects.ts'
+import { statusRoutes } from './routes/status.ts'
 
-const all = [
-  ...statusRoutes,
-  ...searchRoutes,
-  ...chatRoutes,
-  ...exportRoutes,
-  ...projectRoutes,
-  ...fileRoutes,
-  ...tokenRoutes,
-  ...archiveRoutes,
-  ...purgeRoutes,
-  ...hubRoutes,
-  ...eventRoutes,
-  ...metricRoutes,
-]
+const all = [...statusRoutes, ...chatRoutes, ...projectRoutes, ...actRoutes]
 
 /** All routes below `/api`, and the metrics. */
 export const routes: readonly Route[] = all

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { HEADER_CSP } from '../../../src/api/export/formats.ts'
-import { textStream } from '../../../src/api/http/text-stream.ts'
+import { textStream } from '../../../src/api/http/routes/chats.ts'
 import { leastOfThree, startCpuClock } from '../../helpers/cpu-time.ts'
 import { hostileParts, hostileTexts } from '../export/hostile-chat.ts'
-import { bodyOf, createTestApi, type TestApi } from './test-api.ts'
+import { type TestApi, bodyOf, createTestApi } from './test-api.ts'
 
 const HOSTILE_ID = 'a/b\n%41 "x"'
 const NOW_MS = Date.UTC(2026, 1, 20)

@@ -11,9 +11,9 @@ import {
   acceptedAnswer,
   purgeAnswer,
 } from '../../answers/archives.ts'
-import { readClock, NO_DATE, bodyFlag, page, parametersOf, text, bodyText, bodyWords } from '../params.ts'
+import * as params from '../params.ts'
 import { badParameters, notFound, Problem } from '../problem.ts'
-import { route, type Api } from '../route.ts'
+import { get, post, type Api } from '../route.ts'
 import { MATCH_LENGTH_MAX, MATCH_LENGTH_MIN, type PurgeScope } from '../../../mirror/purge/scope.ts'
 import { asChatId } from '../../../model/ids.ts'
 import { listProjectRoots, resolveProjects } from '../../queries/projects.ts'
@@ -25,10 +25,24 @@ const SCOPE = 'must be a search, or null for everything'
 const MAP = 'must be an object that maps absolute folders to their paths on this machine'
 const FROM = 'must be the absolute path of an archive folder'
 
-export const archiveRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/archives',
+const MATCH = `must be a text of ${MATCH_LENGTH_MIN} to ${MATCH_LENGTH_MAX} characters`
+const isMatch = (given: string): boolean => given.trim().length >= MATCH_LENGTH_MIN && given.length <= MATCH_LENGTH_MAX
+
+/** The text to match is only in the body, because URLs get logged. */
+const purgeBody = z.object({
+  chats: z.optional(params.bodyWords),
+  projects: z.optional(params.bodyWords),
+  before: z.optional(params.bodyText('must be a date')),
+  tz: z.optional(params.bodyText('must be a time zone')),
+  match: z.optional(z.string(MATCH).check(z.refine(isMatch, MATCH))),
+  dryRun: params.bodyFlag(true),
+})
+type Body = z.output<typeof purgeBody>
+
+const namedProjects = z._default(z.nullable(params.bodyWords), null)
+
+export const actRoutes = [
+  post('/api/archives', {
     says: 'Starts an archive run: {"scope": a search, or null for all}.',
     body: z.object({
       scope: z._default(z.nullable(z.string(SCOPE).check(z.minLength(1, SCOPE))), null),
@@ -36,62 +50,86 @@ export const archiveRoutes = [
     }),
     status: 202,
     answer: archiveAnswer,
-    handle: ({ body: { scope, tz } }, api) => api.archives.run(scope, readClock(tz ?? null, api).timeZone).run,
+    handle: ({ body: { scope, tz } }, api) => api.archives.run(scope, params.readClock(tz ?? null, api).timeZone).run,
   }),
-  route({
-    method: 'GET',
-    path: '/api/archives',
+  get('/api/archives', {
     says: 'Archives, the newest first, and when each was last verified.',
-    query: parametersOf(page),
+    query: params.parametersOf(params.page),
     answer: archivesAnswer,
     handle: ({ query: { limit, offset } }, { archives }) => {
       const all = archives.list()
       return { items: all.slice(offset, offset + limit), total: all.length, limit, offset }
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/archives/:name',
+  get('/api/archives/:name', {
     says: 'One archive.',
     answer: archiveAnswer,
-    problems: [404],
     handle: ({ id }, api) => known(api, id),
   }),
-  route({
-    method: 'GET',
-    path: '/api/archives/:name/chats',
+  get('/api/archives/:name/chats', {
     says: 'The chats of an archive, by title: q has words of the title, or the beginning of the id.',
-    query: parametersOf({ q: text(), ...page }),
+    query: params.parametersOf({ q: params.text(), ...params.page }),
     answer: archivedChatsAnswer,
-    problems: [404],
     handle: ({ id, query }, api) => {
       const name = id === 'newest' ? null : known(api, id).name
       return api.ask({ kind: 'archived', request: { ...query, dir: api.archives.dir, name } })
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/archives/:name/verify',
+  post('/api/archives/:name/verify', {
     says: 'Reads every byte of the archive folder.',
     answer: verdictAnswer,
-    problems: [404, 429],
+    problems: [429],
     handle: ({ id }, api) => api.archives.verify(known(api, id).name),
   }),
-  route({
-    method: 'POST',
-    path: '/api/archives/:name/restore',
+  post('/api/archives/:name/restore', {
     says: 'Restores what is missing here: {"from": a folder, "map": {"/Users/a": "/home/b"}, "dryRun"}.',
     body: z.object({
       from: z._default(z.nullable(z.string(FROM).check(z.refine((given) => isAbsolute(given), FROM))), null),
       map: z._default(z.record(z.string(), z.string(MAP), MAP), {}),
-      dryRun: bodyFlag(false),
+      dryRun: params.bodyFlag(false),
     }),
     answer: restoredAnswer,
-    problems: [404],
     handle: ({ id: name, body: { from, ...how } }, api) => {
       if (from === null && name !== 'newest') known(api, name)
       return api.archives.restore({ name, from, ...how }).catch(namingMap)
     },
+  }),
+  post('/api/purge', {
+    says: 'Removes chats for good: {"chats", "projects", "before", "match", "dryRun"}. Only reports unless dryRun is false.',
+    body: purgeBody,
+    answer: purgeAnswer,
+    problems: [429],
+    handle: ({ body }, api) => {
+      const scope = scopeOf(api, body)
+      if (api.purging.isBusy)
+        throw new Problem(429, 'purge-busy', 'A purge is running already. Try again when it is done.')
+      return api.purging.purge(scope, body.dryRun)
+    },
+  }),
+  post('/api/purge/accept-lost-bars', {
+    says: 'Goes on without bars that are missing: what they kept out may come in again.',
+    answer: acceptedAnswer,
+    handle: async (_, api) => {
+      await api.purging.acceptLostBars()
+      return { lostBars: 0 }
+    },
+  }),
+  get('/api/hub', {
+    says: 'The hub: machines, projects, sizes, the last push and pull.',
+    answer: hubAnswer,
+    handle: (_, api) => api.hub.state(),
+  }),
+  post('/api/hub/push', {
+    says: 'Sends chats to the hub: {"projects", "dryRun"}.',
+    body: z.object({ projects: namedProjects, dryRun: params.bodyFlag(false) }),
+    answer: hubPushAnswer,
+    handle: ({ body }, api) => api.hub.push({ projects: body.projects, isDryRun: body.dryRun }),
+  }),
+  post('/api/hub/pull', {
+    says: 'Fetches chats of other machines from the hub: {"projects"}.',
+    body: z.object({ projects: namedProjects }),
+    answer: hubPullAnswer,
+    handle: ({ body }, api) => api.hub.pull(body.projects),
   }),
 ]
 
@@ -109,53 +147,12 @@ function namingMap(error: unknown): never {
   throw badParameters([{ name: 'map', reason: `is wrong: ${message} ${hint.replace(/\.$/, '')}` }], 'bad-body')
 }
 
-const MATCH = `must be a text of ${MATCH_LENGTH_MIN} to ${MATCH_LENGTH_MAX} characters`
-const isMatch = (given: string): boolean => given.trim().length >= MATCH_LENGTH_MIN && given.length <= MATCH_LENGTH_MAX
-
-/** The text to match is only in the body, because URLs get logged. */
-const purgeBody = z.object({
-  chats: z.optional(bodyWords),
-  projects: z.optional(bodyWords),
-  before: z.optional(bodyText('must be a date')),
-  tz: z.optional(bodyText('must be a time zone')),
-  match: z.optional(z.string(MATCH).check(z.refine(isMatch, MATCH))),
-  dryRun: bodyFlag(true),
-})
-type Body = z.output<typeof purgeBody>
-
-export const purgeRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/purge',
-    says: 'Removes chats for good: {"chats", "projects", "before", "match", "dryRun"}. Only reports unless dryRun is false.',
-    body: purgeBody,
-    answer: purgeAnswer,
-    problems: [429],
-    handle: ({ body }, api) => {
-      const scope = scopeOf(api, body)
-      if (api.purging.isBusy)
-        throw new Problem(429, 'purge-busy', 'A purge is running already. Try again when it is done.')
-      return api.purging.purge(scope, body.dryRun)
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/api/purge/accept-lost-bars',
-    says: 'Goes on without bars that are missing: what they kept out may come in again.',
-    answer: acceptedAnswer,
-    handle: async (_, api) => {
-      await api.purging.acceptLostBars()
-      return { lostBars: 0 }
-    },
-  }),
-]
-
 function scopeOf(context: ApiContext, { chats, projects, before, tz, match }: Body): PurgeScope {
   if (chats === undefined && projects === undefined && before === undefined && match === undefined) {
     throw new Problem(400, 'bad-body', 'Nothing to remove is named: give chats, projects, before or match.')
   }
-  const beforeMs = before === undefined ? null : readPeriod(before, readClock(tz ?? null, context))?.startMs
-  if (beforeMs === undefined) throw badParameters([{ name: 'before', reason: NO_DATE }], 'bad-body')
+  const beforeMs = before === undefined ? null : readPeriod(before, params.readClock(tz ?? null, context))?.startMs
+  if (beforeMs === undefined) throw badParameters([{ name: 'before', reason: params.NO_DATE }], 'bad-body')
   return {
     chatIds: chats?.map(asChatId) ?? null,
     projectUris: projects === undefined ? null : urisOf(context, projects),
@@ -175,31 +172,3 @@ function urisOf(context: ApiContext, names: readonly string[]): string[] {
   const nums = resolveProjects(db, names)
   return listProjectRoots(db).flatMap(({ num, uri }) => (nums.includes(num) ? [uri] : []))
 }
-
-const projects = z._default(z.nullable(bodyWords), null)
-
-export const hubRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/hub',
-    says: 'The hub: machines, projects, sizes, the last push and pull.',
-    answer: hubAnswer,
-    handle: (_, api) => api.hub.state(),
-  }),
-  route({
-    method: 'POST',
-    path: '/api/hub/push',
-    says: 'Sends chats to the hub: {"projects", "dryRun"}.',
-    body: z.object({ projects, dryRun: bodyFlag(false) }),
-    answer: hubPushAnswer,
-    handle: ({ body }, api) => api.hub.push({ projects: body.projects, isDryRun: body.dryRun }),
-  }),
-  route({
-    method: 'POST',
-    path: '/api/hub/pull',
-    says: 'Fetches chats of other machines from the hub: {"projects"}.',
-    body: z.object({ projects }),
-    answer: hubPullAnswer,
-    handle: ({ body }, api) => api.hub.pull(body.projects),
-  }),
-]

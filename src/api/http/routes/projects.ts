@@ -1,20 +1,22 @@
-import { isAbsolute } from 'node:path'
 import * as z from 'zod/mini'
+import * as params from '../params.ts'
+import { isAbsolute } from 'node:path'
 import { asProjectId } from '../../../model/ids.ts'
 import { UserError } from '../../../model/user-error.ts'
-import { commitsAnswer, type Chat } from '../../answers/chats.ts'
+import { type Chat, commitsAnswer } from '../../answers/chats.ts'
 import {
+  type MergeAnswer,
   fileHistoryAnswer,
   filesAnswer,
   mergeAnswer,
   project as projectAnswer,
   projectsAnswer,
-  type MergeAnswer,
 } from '../../answers/projects.ts'
-import { statsAnswer, type Stats } from '../../answers/stats.ts'
+import { type Stats, statsAnswer } from '../../answers/stats.ts'
 import type { ApiContext } from '../../context.ts'
 import { bucketUnits } from '../../periods.ts'
 import {
+  type OwnedProject,
   folderOf,
   getProject,
   isWithin,
@@ -23,86 +25,115 @@ import {
   listProjects,
   readNamedProjects,
   resolveProjects,
-  type OwnedProject,
 } from '../../queries/projects.ts'
-import { chatsOfCommit, reportCommits, type CommitMatch } from '../../queries/commits.ts'
-import {
-  bodyFlag,
-  dates,
-  oneOf,
-  page,
-  parametersOf,
-  readBounds,
-  readClock,
-  scopeOf,
-  text,
-  word,
-  words,
-  type Params,
-} from '../params.ts'
-import { badParameters, notFound, Problem } from '../problem.ts'
-import { route, type Api } from '../route.ts'
+import { type CommitMatch, chatsOfCommit, reportCommits } from '../../queries/commits.ts'
+import { Problem, badParameters, notFound } from '../problem.ts'
+import { type Api, get, post } from '../route.ts'
+import type { Context } from 'hono'
+import { importAnswer, tokensAnswer } from '../../answers/tokens.ts'
+import { type TokenGrouping, isOfTime, tokenGroupings } from '../../queries/tokens.ts'
 
 const NAME = 'must be the name, path or id of a project'
 const projectName = z.string(NAME).check(z.minLength(1, NAME))
 /** Undone, it needs no new one. */
-const mergeBody = z.object({ old: projectName, new: z.optional(projectName), undo: bodyFlag(false) })
+const mergeBody = z.object({ old: projectName, new: z.optional(projectName), undo: params.bodyFlag(false) })
 
-const ofProject = parametersOf({ ...dates, bucket: oneOf(bucketUnits), machine: words() })
+const ofProject = params.parametersOf({ ...params.dates, bucket: params.oneOf(bucketUnits), machine: params.words() })
+
+/** How many rows are returned by default. */
+const ROWS_DEFAULT = 1000
 
 export const projectRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/projects',
+  get('/api/projects', {
     says: 'Projects, the last active first.',
-    query: parametersOf(page),
+    query: params.parametersOf(params.page),
     answer: projectsAnswer,
     handle: ({ query }, api) => listProjects(api.mirror(), query),
   }),
-  route({
-    method: 'GET',
-    path: '/api/projects/:id',
+  get('/api/projects/:id', {
     says: 'One project.',
     answer: projectAnswer,
-    problems: [404],
     handle: ({ id }, api) => known(api, id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/merges',
+  post('/api/merges', {
     says: 'Lets the chats of a project belong to another one, now and later: {"old", "new", "undo"}.',
     body: mergeBody,
     answer: mergeAnswer,
     handle: ({ body }, api) => answerMerge(body, api),
   }),
-  route({
-    method: 'GET',
-    path: '/api/commits',
+  get('/api/commits', {
     says: 'Commits, and the chats that may have led to them: repo, from, to.',
-    query: parametersOf({ repo: word(), ...dates, ...page }),
+    query: params.parametersOf({ repo: params.word(), ...params.dates, ...params.page }),
     answer: commitsAnswer,
     problems: [409],
     handle: ({ query: { repo, tz, limit, offset, ...period } }, api) => {
-      const bounds = readBounds(period, readClock(tz, api))
+      const bounds = params.readBounds(period, params.readClock(tz, api))
       return reportCommits(api, { folder: readFolder(api, repo), ...bounds, limit, offset })
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/stats',
+  get('/api/stats', {
     says: 'Statistics by day, project, model, tool, hour: project, from, to, bucket=day|week|month, tz.',
-    query: parametersOf({ ...ofProject.shape, project: words() }),
+    query: params.parametersOf({ ...ofProject.shape, project: params.words() }),
     answer: statsAnswer,
     handle: ({ query }, api) => askStats(api, query, query.project),
   }),
-  route({
-    method: 'GET',
-    path: '/api/projects/:id/stats',
+  get('/api/projects/:id/stats', {
     says: 'The same for one project.',
     query: ofProject,
     answer: statsAnswer,
-    problems: [404],
     handle: ({ id, query }, api) => askStats(api, query, [known(api, id).id]),
+  }),
+  get('/api/files', {
+    says: 'Files that chats edited or read, the last edited first: q is a part of the path.',
+    query: params.parametersOf({ q: params.text(), project: params.words(), ...params.page }),
+    answer: filesAnswer,
+    handle: ({ query: { project, ...query } }, api) =>
+      api.ask({ kind: 'files', request: { ...query, projectNums: numsOf(api, project) } }),
+  }),
+  get('/api/files/history', {
+    says: 'The edits of one file, the newest first, each with its chat, its lines and its commits: project, path.',
+    query: params.parametersOf({ project: params.word(), path: params.word(), ...params.page }),
+    answer: fileHistoryAnswer,
+    handle: async ({ query: { project, path, ...query } }, api) => {
+      if (path === null) throw badParameters([{ name: 'path', reason: 'must be the path of a file' }])
+      const projectNums = numsOf(api, project === null ? null : [project])
+      const edits = await api.ask({ kind: 'edits', request: { ...query, path, projectNums } })
+      const commits = project === null ? null : await commitsOfEdits(api, project, path, edits.items)
+      const [num, ...others] = projectNums ?? []
+      const ref = num === undefined || others.length > 0 ? null : (readNamedProjects(api.mirror()).get(num) ?? null)
+      const items = edits.items.map((edit) => ({ ...edit, commits: commits?.(edit) ?? null }))
+      return { ...edits, items, path, project: ref }
+    },
+  }),
+  get('/api/tokens', {
+    says: 'Token counts by source: groupBy=day|week|month|project|model|chat or several, project, model, from, to, tz.',
+    query: params.parametersOf({
+      groupBy: params.listOf(tokenGroupings),
+      project: params.words(),
+      model: params.words(),
+      machine: params.words(),
+      ...params.dates,
+      limit: params.wholeNumber({ min: 1, max: 10_000 }),
+    }),
+    answer: tokensAnswer,
+    handle: ({ query }, api) => {
+      const request = {
+        groupBy: readGroupings(query.groupBy ?? ['day']),
+        ...params.readScope(query, api),
+        models: query.model,
+        limit: query.limit ?? ROWS_DEFAULT,
+      }
+      return api.ask({ kind: 'tokens', request })
+    },
+  }),
+  post('/api/tokens/import', {
+    says: 'Imports a usage file from Cursor’s dashboard, sent as text/csv.',
+    bodyType: 'text/csv',
+    answer: importAnswer,
+    handle: async ({ c }, api) => {
+      const text = await readCsvBody(c)
+      return api.importUsage(text)
+    },
   }),
 ]
 
@@ -140,45 +171,14 @@ function known(api: Api, id: string) {
   return found
 }
 
-function askStats(api: Api, query: Params<typeof ofProject>, projects: readonly string[] | null): Promise<Stats> {
-  const clock = readClock(query.tz, api)
-  const request = {
-    ...scopeOf(api.mirror(), { project: projects, machine: query.machine }),
-    ...readBounds(query, clock),
-    bucket: query.bucket ?? 'day',
-    ...clock,
-  }
-  return api.ask({ kind: 'stats', request })
+function askStats(
+  api: Api,
+  query: params.Params<typeof ofProject>,
+  projects: readonly string[] | null,
+): Promise<Stats> {
+  const scope = params.readScope({ ...query, project: projects }, api)
+  return api.ask({ kind: 'stats', request: { ...scope, bucket: query.bucket ?? 'day' } })
 }
-
-export const fileRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/files',
-    says: 'Files that chats edited or read, the last edited first: q is a part of the path.',
-    query: parametersOf({ q: text(), project: words(), ...page }),
-    answer: filesAnswer,
-    handle: ({ query: { project, ...query } }, api) =>
-      api.ask({ kind: 'files', request: { ...query, projectNums: numsOf(api, project) } }),
-  }),
-  route({
-    method: 'GET',
-    path: '/api/files/history',
-    says: 'The edits of one file, the newest first, each with its chat, its lines and its commits: project, path.',
-    query: parametersOf({ project: word(), path: word(), ...page }),
-    answer: fileHistoryAnswer,
-    handle: async ({ query: { project, path, ...query } }, api) => {
-      if (path === null) throw badParameters([{ name: 'path', reason: 'must be the path of a file' }])
-      const projectNums = numsOf(api, project === null ? null : [project])
-      const edits = await api.ask({ kind: 'edits', request: { ...query, path, projectNums } })
-      const commits = project === null ? null : await commitsOfEdits(api, project, path, edits.items)
-      const [num, ...others] = projectNums ?? []
-      const ref = num === undefined || others.length > 0 ? null : (readNamedProjects(api.mirror()).get(num) ?? null)
-      const items = edits.items.map((edit) => ({ ...edit, commits: commits?.(edit) ?? null }))
-      return { ...edits, items, path, project: ref }
-    },
-  }),
-]
 
 const numsOf = (api: Api, names: readonly string[] | null): readonly number[] | null =>
   names === null ? null : resolveProjects(api.mirror(), names)
@@ -264,4 +264,26 @@ function readFolder(context: ApiContext, repo: string | null): string {
   }
   if (found.isHere === 1) return folderOf(found.path)
   throw new Problem(409, 'repo-missing', `The folder of ${found.name} is not on this machine, and git runs only here.`)
+}
+
+/** A unit of time comes first, because the rows are in the order of time. */
+function readGroupings(given: readonly TokenGrouping[]): readonly TokenGrouping[] {
+  const [times, others] = [given.filter(isOfTime), given.filter((each) => !isOfTime(each))]
+  if (times.length <= 1 && new Set(others).size === others.length) return [...times, ...others]
+  throw badParameters([{ name: 'groupBy', reason: 'must have at most one of day, week and month, and no name twice' }])
+}
+
+/** @throws Problem 415 for another media type, which a foreign page could send without a preflight; 400 if not UTF-8 */
+async function readCsvBody(c: Context): Promise<string> {
+  // Read the body first, so that nothing of it stays on the connection after a refusal.
+  const bytes = new Uint8Array(await c.req.arrayBuffer())
+  if (!/^(?:text|application)\/csv\s*(?:;|$)/iu.test(c.req.header('content-type') ?? '')) {
+    throw new Problem(415, 'not-csv', 'The body must be sent as text/csv.')
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new Problem(400, 'bad-encoding', 'The body is not UTF-8. Send the file as it was downloaded.')
+  }
 }
