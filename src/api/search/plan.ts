@@ -74,7 +74,7 @@ function targetOf(db: Mirror, condition: Condition): Target {
   return {
     match,
     rest: rest.filter((part) => part.kind !== 'keys'),
-    low: BigInt(Math.max(reach?.low ?? 1, ...keys.map(({ low }) => low))),
+    low: BigInt(Math.max(1, reach?.low ?? 1, ...keys.map(({ low }) => low))),
     high: BigInt(Math.min(reach?.high ?? LAST_KEY, ...keys.map(({ high }) => high))),
     isPossible: condition.kind !== 'or' || condition.all.length > 0,
     isOfFewChats: reach !== null,
