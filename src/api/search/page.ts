@@ -3,11 +3,10 @@ import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { SLOTS_PER_MS } from '../../mirror/write/messages.ts'
 import { parseParts } from '../../mirror/write/pack-message.ts'
-import type { ChatId } from '../../model/ids.ts'
 import type { Part } from '../../model/part.ts'
-import type { TermMatch, TermMatcher } from '../../text/passages/matcher.ts'
+import type { TermMatcher } from '../../text/passages/matcher.ts'
 import { makeSnippet } from '../../text/passages/snippet.ts'
-import { type ColumnName, columnNames, searchablePieces, searchableText } from '../../text/terms/columns.ts'
+import { searchablePieces, searchableText } from '../../text/terms/columns.ts'
 import type { FacetValue, SearchHit } from '../answers/search.ts'
 import { Masking } from '../export/redact/masking.ts'
 import { monthOf } from '../periods.ts'
@@ -30,7 +29,8 @@ export interface Found {
   readonly counts?: Required<Pick<SearchHit, 'matchCount' | 'matchCountIsExact'>>
 }
 
-type HitRow = Row & { readonly chatId: ChatId; readonly title: string; readonly parts: string | null }
+type HitRow = Row & { readonly parts: string | null }
+type HitColumns = SearchHit['message'] & SearchHit['chat'] & Pick<SearchHit, 'project'>
 
 const SELECT_HIT = `
   select m.id, c.id as chatId, m.position, m.role, m.created_at as createdAt, m.model, m.is_orphan <> 0 as isOrphan,
@@ -56,20 +56,17 @@ export function makeHits(
   return found.flatMap(({ key, score, titled = null, parts, counts }) => {
     const row = statement.get({ key: BigInt(key) })
     if (row === undefined) return []
-    const { title, project = null, machine = null, parts: json, ...message } = row
-    const refs = answerRow<Pick<SearchHit, 'project'> & Pick<SearchHit['chat'], 'machine'>>({ project, machine }, [
-      'project',
-      'machine',
-    ])
+    const { parts: json, ...rest } = row
+    const { title, project, machine, ...message } = answerRow<HitColumns>(rest, ['project', 'machine'])
     const shown =
       titled === null
         ? showPart(toShow(parts ?? (json === null ? [] : parseParts(json))), matcher)
         : showTitle(toShow(titled), matcher)
     return {
-      message: answerRow(message),
+      message,
       ...shown,
-      chat: { id: row.chatId, title: toShow(title), machine: refs.machine },
-      project: refs.project === null ? null : { ...refs.project, name: toShow(refs.project.name) },
+      chat: { id: message.chatId, title: toShow(title), machine },
+      project: project === null ? null : { ...project, name: toShow(project.name) },
       // Significant digits, not decimals: a word that is in most messages has a weight of about a millionth.
       score: Number(score.toPrecision(6)),
       ...counts,
@@ -79,35 +76,44 @@ export function makeHits(
 
 type Shown = Pick<SearchHit, 'part' | 'toolName' | 'snippet'>
 
-function showTitle({ title, summary }: NonNullable<Found['titled']>, matcher: TermMatcher): Shown {
-  const texts = [title, summary ?? ''].map((text) => ({ text, found: matcher.find(text) }))
-  const [best] = texts.toSorted((a, b) => wordsOf(b.found).size - wordsOf(a.found).size)
-  return { part: 'title', toolName: null, snippet: makeSnippet(best?.text ?? '', best?.found ?? []) }
+const showTitle = ({ title, summary }: NonNullable<Found['titled']>, matcher: TermMatcher): Shown =>
+  showBest(
+    [title, summary ?? ''].map((text) => ({ part: null, text, column: 'title' })),
+    matcher,
+  )
+
+const showPart = (parts: readonly Part[], matcher: TermMatcher): Shown =>
+  showBest(
+    parts.flatMap((part) => searchablePieces(part).map((piece) => ({ ...piece, part }))),
+    matcher,
+  )
+
+interface Piece {
+  readonly part: Part | null
+  readonly text: string
+  readonly column: SearchHit['part']
 }
 
 /** The piece with most of the words, in the column with most of them; of equally good ones the first. */
-function showPart(parts: readonly Part[], matcher: TermMatcher): Shown {
-  const pieces = parts.flatMap((part) =>
-    searchablePieces(part).map(({ text, column }) => {
-      const matches = matcher.find(text, column)
-      return { part, text, column, matches, words: wordsOf(matches) }
-    }),
-  )
-  const wordsIn = (column: ColumnName): number =>
-    new Set(pieces.flatMap((each) => (each.column === column ? [...each.words] : []))).size
-  const [column] = columnNames
-    .filter((name) => pieces.some((each) => each.column === name))
+function showBest(given: readonly Piece[], matcher: TermMatcher): Shown {
+  const pieces = given.map((piece) => {
+    const matches = matcher.find(piece.text, piece.column === 'title' ? undefined : piece.column)
+    return { ...piece, matches, words: new Set(matches.map(({ word }) => word)) }
+  })
+  const wordsIn = (some: typeof pieces): number => new Set(some.flatMap(({ words }) => [...words])).size
+  const [best] = partNames
+    .map((name) => pieces.filter(({ column }) => column === name))
+    .filter(({ length }) => length > 0)
     .toSorted((a, b) => wordsIn(b) - wordsIn(a))
-  const [best] = pieces.filter((each) => each.column === column).toSorted((a, b) => b.words.size - a.words.size)
+    .flatMap((some) => some.toSorted((a, b) => b.words.size - a.words.size))
   if (best === undefined) return { part: 'text', toolName: null, snippet: '' }
-  const toolName = best.part.kind === 'tool' ? best.part.name : null
+  const { part, column } = best
+  const toolName = part?.kind === 'tool' ? part.name : null
   // Words may be in the prose of a text and in its code: both are shown.
-  if (best.part.kind !== 'text') return { part: best.column, toolName, snippet: makeSnippet(best.text, best.matches) }
-  const { text } = searchableText(best.part)
-  return { part: best.column, toolName, snippet: makeSnippet(text, matcher.find(text)) }
+  const text = part?.kind === 'text' ? searchableText(part).text : best.text
+  const matches = part?.kind === 'text' ? matcher.find(text) : best.matches
+  return { part: column, toolName, snippet: makeSnippet(text, matches) }
 }
-
-const wordsOf = (matches: readonly TermMatch[]): ReadonlySet<number> => new Set(matches.map(({ word }) => word))
 
 /** One page of the answer: messages and title hits in one order. */
 export interface Page {
@@ -343,47 +349,33 @@ export function findEveryHit(db: Mirror, plan: Plan, names: readonly string[]): 
 /** The filters that choose a value of a facet, if they have another name. */
 const filtersOfFacet: Readonly<Partial<Record<FacetName, readonly string[]>>> = { part: ['in'], month: ['from', 'to'] }
 
-interface Facets {
-  readonly facets: Readonly<Record<string, readonly FacetValue[]>>
-  readonly warnings: readonly string[]
-}
-
 /**
  * Counts the hits by project, tool and so on: how many there would be with that value. So the filter of a facet's own
  * values does not apply to its counts: they are those of choosing another one.
  */
-export function countFacets(db: Mirror, tree: QueryNode | null, request: SearchRequest, every: EveryHit): Facets {
-  const counted = request.facets.map((name) => {
+export function countFacets(db: Mirror, tree: QueryNode | null, request: SearchRequest, every: EveryHit) {
+  const { clock } = request
+  const filters = Object.entries(request.filters)
+  const counts = request.facets.map((name): readonly [FacetName, readonly FacetValue[], EveryHit] => {
     const own = filtersOfFacet[name] ?? [name]
-    const filters = Object.entries(request.filters)
     const others = filters.filter(([filter]) => !own.includes(filter))
     const trees = [...filterNodes(Object.fromEntries(others)), ...(tree === null ? [] : [tree])]
     const isFree = others.length === filters.length
-    const hits = isFree ? every : findEveryHit(db, planQuery(db, trees, request.clock), [name])
-    return { name, hits, values: countFacet(db, name, trees, request.clock, hits) }
+    const hits = isFree ? every : findEveryHit(db, planQuery(db, trees, clock), [name])
+    const { newest, titles, counted, isIndexed } = hits
+    if (name === 'part') return [name, countParts(db, trees, clock, isIndexed), hits]
+    const keys = [...newest.keys, ...titles.hits.map(({ key }) => key)]
+    const found = name === 'month' ? countMonths(keys, clock.timeZone) : counted.filter(({ facet }) => facet === name)
+    const countIsExact = isIndexed && newest.isWhole && titles.isWhole
+    return [name, found.map(({ value, label, count }) => ({ value, label, count, countIsExact })), hits]
   })
   return {
-    facets: Object.fromEntries(counted.map(({ name, values }) => [name, values])),
-    warnings: counted.flatMap(({ hits: { newest, titles } }) => [
+    facets: Object.fromEntries(counts.map(([name, values]) => [name, values])),
+    warnings: counts.flatMap(([, , { newest, titles }]) => [
       ...(newest.isWhole ? [] : [`The facets count only the newest ${EVERY_MAX} matching messages.`]),
       ...(titles.isWhole ? [] : [`Of chats that match only by title, the facets count the newest ${TITLES_MAX}.`]),
     ]),
   }
-}
-
-function countFacet(
-  db: Mirror,
-  name: FacetName,
-  trees: readonly QueryNode[],
-  clock: SearchRequest['clock'],
-  { newest, titles, counted, isIndexed }: EveryHit,
-): readonly FacetValue[] {
-  if (name === 'part') return countParts(db, trees, clock, isIndexed)
-  const countIsExact = isIndexed && newest.isWhole && titles.isWhole
-  const ofName = counted.filter(({ facet }) => facet === name)
-  const keys = [...newest.keys, ...titles.hits.map(({ key }) => key)]
-  const values = name === 'month' ? countMonths(keys, clock.timeZone) : ofName
-  return values.map(({ value, label, count }) => ({ value, label, count, countIsExact }))
 }
 
 /** The newest month first. Keys are in the order of time, and those without a time are the least. */

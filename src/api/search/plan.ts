@@ -23,7 +23,7 @@ import {
   wantedWords,
   wordPhrases,
 } from './condition.ts'
-import { type FieldName, type FieldNode, type InsideNode, type QueryNode, hasWords, partNames } from './query.ts'
+import { hasWords, partNames, type FieldName, type InsideNode, type QueryNode } from './query.ts'
 import type { Target } from './statement.ts'
 import { termsInside } from './vocabulary.ts'
 
@@ -74,7 +74,7 @@ function targetOf(db: Mirror, condition: Condition): Target {
   return {
     match,
     rest: rest.filter((part) => part.kind !== 'keys'),
-    low: BigInt(Math.max(reach?.low ?? 1, ...keys.map(({ low }) => low))),
+    low: BigInt(Math.max(1, reach?.low ?? 1, ...keys.map(({ low }) => low))),
     high: BigInt(Math.min(reach?.high ?? LAST_KEY, ...keys.map(({ high }) => high))),
     isPossible: condition.kind !== 'or' || condition.all.length > 0,
     isOfFewChats: reach !== null,
@@ -119,8 +119,10 @@ function conditionOf(node: QueryNode, read: Read): Condition {
       return wordsCondition(wordPhrases(node.text, node.isPrefix), read, false)
     case 'inside':
       return wordsCondition(insidePhrases(node, read), read, true)
-    case 'field':
-      return read.isTitle ? ofMessage(fieldCondition(node, read)) : fieldCondition(node, read)
+    case 'field': {
+      const condition = resolvers[node.name](read.db, node.values, read.clock)
+      return read.isTitle ? ofMessage(condition) : condition
+    }
     case 'not':
       return doesNotHold(conditionOf(node.node, read))
     case 'or':
@@ -173,10 +175,6 @@ function ofMessage(condition: Condition): Condition {
   return { kind: 'messages', sql, values: [expression] }
 }
 
-/** An `in:` that restricts words is not handled here but with the words. */
-const fieldCondition = ({ name, values }: FieldNode, { db, clock }: Read): Condition =>
-  resolvers[name](db, values, clock)
-
 type Resolve = (db: Mirror, values: readonly string[], clock: Clock) => Condition
 
 const isIn = (column: string): string => `${column} in (select value from json_each(?))`
@@ -188,6 +186,7 @@ const MODELS = `select name from names where kind = 'model' union select model f
 const MODES = `select distinct mode from chats where mode is not null`
 const TOOLS = `select name from names where kind = 'tool'`
 
+/** An `in:` that restricts words is not handled here but with the words. */
 const resolvers: Readonly<Record<FieldName, Resolve>> = {
   project: (db, values) => asks('chats', isIn('c.project'), resolveProjects(db, values)),
   machine: (db, values) => asks('chats', isOfMachines('c', '?'), resolveMachines(db, values)),
