@@ -10,15 +10,9 @@ export type ColumnName = (typeof columnNames)[number]
 /** The searchable text of each kind of part. */
 export type ColumnTexts = Readonly<Record<ColumnName, string>>
 
-export interface SearchColumns {
-  /** The searchable texts of a message by column, as written: not split into terms yet. */
-  readonly columns: ColumnTexts
-  /** True if something was too long to be indexed completely. */
-  readonly isCapped: boolean
-}
-
-export interface SearchableText {
+interface SearchableText {
   readonly text: string
+  /** True if something was too long to be indexed completely. */
   readonly isCapped: boolean
 }
 
@@ -31,20 +25,20 @@ const COLUMN_LENGTH_MAX = 2_097_152
 const DEPTH_MAX = 200
 const SEPARATOR = '\n\n'
 
-/** The searchable texts of a message, by column of the full-text table. */
-export function searchColumns(parts: readonly Part[]): SearchColumns {
-  const { texts, isCapped } = capKinds(parts, parts.map(searchableText))
-  return { columns: gather(parts.flatMap((part, at) => piecesOf(part, texts[at] ?? ''))), isCapped }
+/** The searchable texts of a message by column of the full-text table, as written: not split into terms yet. */
+export function searchColumns(parts: readonly Part[]): ColumnTexts {
+  const { texts } = capKinds(parts, parts.map(searchableText))
+  return gather(parts.flatMap((part, at) => piecesOf(part, texts[at] ?? '')))
 }
 
 /**
  * The same, with each part complete under its own kind. The content hash of a message is computed from this, so it does
  * not change when the indexing rules change. `isCapped` is false if all of it can be found.
  */
-export function wholeColumns(parts: readonly Part[]): SearchColumns {
+export function wholeColumns(parts: readonly Part[]): { readonly columns: ColumnTexts; readonly isCapped: boolean } {
   const pieces = parts.map((part) => ({ ...textOf(part, asItIs), column: columnOf(part.kind) }))
   const texts = gather(pieces)
-  const columns = eachColumn((column) => cutColumn(texts[column]))
+  const columns = eachColumn((column) => cutText(texts[column], COLUMN_LENGTH_MAX))
   return { columns, isCapped: capKinds(parts, pieces).isCapped }
 }
 
@@ -191,8 +185,6 @@ function stringLeaves(value: Json, spell: (text: string) => string): SearchableT
 function pushReversed(pending: { value: Json; depth: number }[], values: readonly Json[], depth: number): void {
   for (let index = values.length - 1; index >= 0; index -= 1) pending.push({ value: values[index] ?? null, depth })
 }
-
-const cutColumn = (column: string): string => cutText(column, COLUMN_LENGTH_MAX)
 
 function cutText(text: string, length: number): string {
   if (text.length <= length) return text
