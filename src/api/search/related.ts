@@ -10,7 +10,7 @@ import { planQuery, type Plan } from './plan.ts'
 import { allOf, anyOf, type QueryNode, filterNodes, type SearchRequest, hasWords, type WordsNode } from './query.ts'
 import { askMessages, chatsWithMatch, statementOf } from './statement.ts'
 import { countFound, findTitles } from './titles.ts'
-import { stemmer } from '@orama/stemmers/english'
+import { formsOf } from './vocabulary.ts'
 import { stopwords } from '@orama/stopwords/english'
 
 const wordsIn = (list: string): readonly string[] => list.split(' ')
@@ -27,59 +27,6 @@ const lookedFor: ReadonlySet<string> = new Set(wordsIn('chat chats agent convers
 const OF_QUESTION_MIN = 2
 
 export const isFunctionTerm = (term: string): boolean => functionTerms.has(term)
-
-/** Words with a shorter beginning have too many neighbours. */
-const BEGINNING_MIN = 3
-/** The last letter of a stem may differ from the word: the stem of `memory` is `memori`. */
-const STEM_END = 1
-/** How many letters a form may have after its stem. */
-const ENDING_MAX = 6
-/** How many words with the same beginning are looked at, and how many forms of a word are searched for. */
-const LOOKED_AT_MAX = 3000
-const FORMS_MAX = 32
-
-const NEIGHBOURS = `
-  select term from terms where term >= @low and term < @high and length(term) <= @length limit ${LOOKED_AT_MAX}
-`
-const isWord = /^\p{L}+$/u
-
-/** British and American spellings. Where the other one is no word, the index does not have it. */
-const regional = [
-  ['our', 'or'],
-  ['is', 'iz'],
-  ['ys', 'yz'],
-  ['ll', 'l'],
-  ['tre', 'ter'],
-  ['ogue', 'og'],
-  ['enc', 'ens'],
-] as const
-const spellings: readonly (readonly [pattern: RegExp, other: string])[] = [
-  ...regional
-    .flatMap(([one, other]) => [[one, other] as const, [other, one] as const])
-    .map(([one, other]) => [new RegExp(`(?<=^[a-z]{3,})${one}(?=[a-z]{0,6}$)`), other] as const),
-  // A possessive, a contraction without its sign, one with it, and a sign between thousands.
-  [/['’]s$/i, ''],
-  [/['’](?=[a-z]+$)/i, ''],
-  [/(?<=^[a-z]+n)(?=t$)/i, "'"],
-  [/(?<=^[1-9]\d*)(?=(?:\d{3})+$)/g, ','],
-]
-
-/** A word, then the same word as others write it, and the words of the mirror that have the same stem in English. */
-export function formsOf(db: Mirror, text: string): readonly string[] {
-  const written = new Set([text, ...spellings.map(([pattern, other]) => text.replace(pattern, other))])
-  const forms = [...written].flatMap((word) => withSameStem(db, word))
-  return [...new Set([...written, ...forms])].slice(0, FORMS_MAX)
-}
-
-/** The words of the mirror with the same stem, also the word itself if the mirror has it. */
-export function withSameStem(db: Mirror, word: string): readonly string[] {
-  const root = stemmer(word)
-  const low = word.slice(0, Math.max(BEGINNING_MIN, root.length - STEM_END))
-  if (root.length < BEGINNING_MIN || low.length < BEGINNING_MIN || !isWord.test(word)) return []
-  const bounds = { low, high: `${low}\u{10ffff}`, length: root.length + ENDING_MAX }
-  const near = prepared<string>(db, NEIGHBOURS).pluck().all(bounds)
-  return near.filter((other) => isWord.test(other) && stemmer(other) === root)
-}
 
 /** One word of a query as a person sees it, with its terms in the index. */
 export interface AskedWord {

@@ -5,7 +5,7 @@ import { createMatcher } from '../../text/passages/matcher.ts'
 import type { SearchAnswer, SearchExplanation } from '../answers/search.ts'
 import { countFacets, findEveryHit, type EveryHit } from './facets.ts'
 import { makeHits, findGroups, findPage } from './page.ts'
-import { suggestMeant, suggestRelaxed, warnOfCapped } from './hints.ts'
+import { suggestMeant, suggestRelaxed, warnOfCapped, checkSpelling } from './hints.ts'
 import { parseQuery, printQuery, type ParsedQuery } from './parse.ts'
 import { planQuery, type Plan } from './plan.ts'
 import { type QueryNode, filterNodes, type SearchRequest } from './query.ts'
@@ -13,7 +13,6 @@ import { relateChats } from './related.ts'
 import { filterNames } from '../../shared/filters.ts'
 import { askWords, createScorer, type Scorer } from './rank.ts'
 import { askMessages, chatsOfMessages } from './statement.ts'
-import { checkSpelling } from './spelling.ts'
 
 const NEWEST_TITLES = `select title from chats where title <> '' order by last_activity_at desc limit 20`
 

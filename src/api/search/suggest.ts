@@ -8,7 +8,7 @@ import { isUnspacedSign, termsOf, tokenize, type Term } from '../../text/terms/t
 import type { SuggestAnswer, Suggestion, SuggestionKind } from '../answers/search.ts'
 import { phrasesExpression, wordPhrases } from './condition.ts'
 import { splitField } from './parse.ts'
-import { respell } from './spelling.ts'
+import { respell } from './hints.ts'
 import { statementOf } from './statement.ts'
 import { countHolders, nearWords, slipsForgiven, wordsStarting } from './vocabulary.ts'
 
