@@ -251,7 +251,7 @@ const FUNCTION_WORD_WEIGHT = 0.02
 
 /** Reads which messages have the words. Function words are read only if nothing else is found. */
 function readSignals(db: Mirror, asked: Asked, planFor: (node: QueryNode) => Plan): Read {
-  const make = (node: QueryNode, weight: number, isRequired: boolean): Signal => {
+  const make: MakeSignal = (node, weight, isRequired) => {
     return { plan: planFor(node), weight, isRequired, messages: [], isWhole: true, titles: [] }
   }
   const strict = asked.required.map((node) => make(node, 1, true))
@@ -263,11 +263,9 @@ function readSignals(db: Mirror, asked: Asked, planFor: (node: QueryNode) => Pla
   return { ...all, signals: [...all.signals, ...strict] }
 }
 
-function readWords(
-  db: Mirror,
-  asked: readonly AskedWord[],
-  make: (node: QueryNode, weight: number, isRequired: boolean) => Signal,
-): Read {
+type MakeSignal = (node: QueryNode, weight: number, isRequired: boolean) => Signal
+
+function readWords(db: Mirror, asked: readonly AskedWord[], make: MakeSignal): Read {
   // Words that share a signal share the object.
   const made = new Map<string, Signal>()
   const want = (text: string, forms: readonly string[], weight: number): Signal => {
@@ -284,13 +282,8 @@ function readWords(
     if (terms.length === 1 && !isUnspaced) return { text, groups: [[want(only, formsOf(db, only), weight)]] }
     const parts = isUnspaced ? [] : terms.filter((term) => !isFunctionTerm(term))
     const ofParts = parts.map((term) => want(term, formsOf(db, term), weight * PART_WEIGHT))
-    return {
-      text,
-      groups: [
-        [want(text, isUnspaced ? [text] : formsOf(db, text), weight)],
-        ...(ofParts.length === 0 ? [] : [ofParts]),
-      ],
-    }
+    const whole = want(text, isUnspaced ? [text] : formsOf(db, text), weight)
+    return { text, groups: [[whole], ofParts].filter(({ length }) => length > 0) }
   })
   // Longer words are mostly rarer. What they leave is read of the others.
   const signals = [...made].toSorted(([one], [other]) => other.length - one.length).map(([, signal]) => signal)
@@ -333,11 +326,11 @@ const SELECT_LENGTHS = `select c.num, c.message_count from json_each(?) n cross 
 interface WeighedChat {
   readonly chat: number
   /** Higher is better. */
-  readonly score: number
+  score: number
   /** How much of each signal it has. */
-  readonly amounts: ReadonlyMap<Signal, number>
+  readonly amounts: Map<Signal, number>
   /** The message with most of the words; null if only the title has any. */
-  readonly best: { readonly key: number; readonly mass: number } | null
+  best: { readonly key: number; readonly mass: number } | null
 }
 
 /**
@@ -348,49 +341,45 @@ function weighChats(db: Mirror, signals: readonly Signal[]): readonly WeighedCha
   const weights = new Map(rarities(db, signals).map(([signal, rarity]) => [signal, signal.weight * rarity]))
   const required = signals.filter(({ isRequired }) => isRequired)
   const asked = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
-  const drafts = gatherChats(weights).filter(({ amounts }) => required.every((signal) => amounts.has(signal)))
-  const nums = JSON.stringify(drafts.map(({ chat }) => chat))
+  const found = gatherChats(weights).filter(({ amounts }) => required.every((signal) => amounts.has(signal)))
+  const nums = JSON.stringify(found.map(({ chat }) => chat))
   const lengths = new Map(statementOf<[number, number]>(db, SELECT_LENGTHS, 'lists').all(nums))
   const mean = [...lengths.values()].reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.size)
-  return drafts
-    .map((draft) => {
-      const norm = K1 * (1 - B + (B * (lengths.get(draft.chat) ?? mean)) / Math.max(1, mean))
-      let [bm25, held] = [0, 0]
-      for (const [signal, amount] of draft.amounts) {
-        const weight = weights.get(signal) ?? 0
-        bm25 += (weight * amount * (K1 + 1)) / (amount + norm)
-        held += weight
-      }
-      return { ...draft, score: bm25 * (held / asked) ** HELD_POWER }
-    })
-    .sort((one, other) => other.score - one.score || other.chat - one.chat)
+  for (const one of found) {
+    const norm = K1 * (1 - B + (B * (lengths.get(one.chat) ?? mean)) / Math.max(1, mean))
+    let [bm25, held] = [0, 0]
+    for (const [signal, amount] of one.amounts) {
+      const weight = weights.get(signal) ?? 0
+      bm25 += (weight * amount * (K1 + 1)) / (amount + norm)
+      held += weight
+    }
+    one.score = bm25 * (held / asked) ** HELD_POWER
+  }
+  return found.sort((one, other) => other.score - one.score || other.chat - one.chat)
 }
 
-function gatherChats(weights: ReadonlyMap<Signal, number>): readonly Omit<WeighedChat, 'score'>[] {
-  interface Draft extends Omit<WeighedChat, 'score' | 'amounts'> {
-    readonly amounts: Map<Signal, number>
-    best: WeighedChat['best']
-  }
-  const drafts = new Map<number, Draft>()
+/** The chats with any of the words, without their scores. */
+function gatherChats(weights: ReadonlyMap<Signal, number>): readonly WeighedChat[] {
+  const chats = new Map<number, WeighedChat>()
   const masses = new Map<number, number>()
-  const add = (chat: number, signal: Signal, amount: number): Draft => {
-    const draft = drafts.get(chat) ?? { chat, amounts: new Map<Signal, number>(), best: null }
-    drafts.set(chat, draft)
-    draft.amounts.set(signal, (draft.amounts.get(signal) ?? 0) + amount)
-    return draft
+  const add = (chat: number, signal: Signal, amount: number): WeighedChat => {
+    const one = chats.get(chat) ?? { chat, score: 0, amounts: new Map<Signal, number>(), best: null }
+    chats.set(chat, one)
+    one.amounts.set(signal, (one.amounts.get(signal) ?? 0) + amount)
+    return one
   }
   for (const [signal, weight] of weights) {
     for (const { key, chat, amount } of signal.messages) {
-      const draft = add(chat, signal, amount)
+      const one = add(chat, signal, amount)
       const mass = (masses.get(key) ?? 0) + weight
       masses.set(key, mass)
       // Of messages with the same words, the newest is the best.
-      const { best } = draft
-      if (best === null || mass > best.mass || (mass === best.mass && key > best.key)) draft.best = { key, mass }
+      const { best } = one
+      if (best === null || mass > best.mass || (mass === best.mass && key > best.key)) one.best = { key, mass }
     }
     for (const chat of signal.titles) add(chat, signal, TITLE_AMOUNT)
   }
-  return [...drafts.values()]
+  return [...chats.values()]
 }
 
 const COUNT_CHATS = `select count(*) from chats where message_count > 0 and ifnull(last_activity_at, 0) >= @atMs`

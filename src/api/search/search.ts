@@ -11,7 +11,7 @@ import { planQuery, type Plan } from './plan.ts'
 import { type QueryNode, filterNodes, type SearchRequest } from './query.ts'
 import { relateChats } from './related.ts'
 import { filterNames } from '../../shared/filters.ts'
-import { askWords, createScorer, type Scorer } from './rank.ts'
+import { createScorer, type Scorer } from './rank.ts'
 import { askMessages, chatsOfMessages } from './statement.ts'
 
 const NEWEST_TITLES = `select title from chats where title <> '' order by last_activity_at desc limit 20`
@@ -151,7 +151,7 @@ function listGroups(db: Mirror, plan: Plan, request: SearchRequest, every: Every
 /** Null if the order is by time. */
 function scorerFor(plan: Plan, { sort, clock }: SearchRequest): Scorer | null {
   if (sort !== 'relevance' || plan.words.length === 0) return null
-  return createScorer(askWords(plan.words), clock.nowMs)
+  return createScorer(plan.words, clock.nowMs)
 }
 
 function emptyOutcome(parsed: ParsedQuery, { facets, explain }: SearchRequest): Outcome {

@@ -59,12 +59,9 @@ function readTyped(q: string): readonly TypedWord[] {
   return words.slice(-WORDS_MAX).map((text, index, all) => typedWord(text, index === all.length - 1))
 }
 
-const typedWord = (text: string, isUnfinished: boolean): TypedWord => ({
-  text,
-  terms: tokenize(text),
-  phrases: wordPhrases(text, isUnfinished),
-  isUnfinished,
-})
+const typedWord = (text: string, isUnfinished: boolean): TypedWord => {
+  return { text, terms: tokenize(text), phrases: wordPhrases(text, isUnfinished), isUnfinished }
+}
 
 function answer(db: Mirror, words: readonly TypedWord[], limit: number): readonly Suggestion[] {
   const field = splitField(words.at(-1)?.text.replace(/^-/, '') ?? '')
@@ -168,9 +165,9 @@ const PROJECTS = `select id, name as text from projects order by num desc`
 const TOOLS = `select name as id, name as text from names where kind = 'tool' order by name`
 const CALLS_TOOL = `select 1 from message_terms where message_terms match ? limit 1`
 
-const namesThatFit = (db: Mirror, sql: string, fit: Fit): readonly Fitting[] =>
-  prepared<{ id: string; text: string }>(db, sql)
-    .all()
+const namesThatFit = (db: Mirror, sql: string, fit: Fit, ...values: readonly string[]): readonly Fitting[] =>
+  prepared<Omit<Fitting, 'fit'>>(db, sql)
+    .all(...values)
     .map((named) => ({ ...named, fit: fit(named.text) }))
 
 const projectsFor = (db: Mirror, fit: Fit): readonly Suggestion[] => ranked('project', namesThatFit(db, PROJECTS, fit))
@@ -188,11 +185,14 @@ const TITLES_MAX = 100
 const TITLE_SIGNS_MIN = 2
 
 const WITH_TITLE = `
-  select c.id, c.title, c.last_activity_at as lastActivityAtMs
-  from chat_terms cross join chats c on c.num = chat_terms.rowid
-  where chat_terms match ? and exists (select 1 from messages m where m.chat = c.num)
-  order by chat_terms.rowid desc
-  limit ${TITLES_MAX}
+  select id, title as text from (
+    select c.id, c.title, c.last_activity_at, c.num
+    from chat_terms cross join chats c on c.num = chat_terms.rowid
+    where chat_terms match ? and exists (select 1 from messages m where m.chat = c.num)
+    order by chat_terms.rowid desc
+    limit ${TITLES_MAX}
+  )
+  order by ifnull(last_activity_at, 0) desc, num desc
 `
 
 /** Chats by title, latest activity first. */
@@ -211,13 +211,7 @@ function chatsFor(
       return [...phrases, ...near.map(({ word }) => wholeWord(word))]
     }),
   )
-  const found = prepared<{ id: string; title: string; lastActivityAtMs: number | null }>(db, WITH_TITLE)
-    .all(`{title} : (${match})`)
-    .toSorted((a, b) => (b.lastActivityAtMs ?? 0) - (a.lastActivityAtMs ?? 0))
-  return ranked(
-    'chat',
-    found.map(({ id, title }) => ({ id, text: title, fit: fit(title) })),
-  )
+  return ranked('chat', namesThatFit(db, WITH_TITLE, fit, `{title} : (${match})`))
 }
 
 /** A message can be as large as the output of a tool, so only a few of moderate size are read. */
@@ -280,7 +274,9 @@ function wordFit(word: TypedWord): Fit {
     if (spans.some(({ start, end }) => start === 0 && end === text.length)) return WHOLE
     if (spans.length > 0) return spans.some(({ start }) => start === 0) ? AT_START : SOMEWHERE
     if (only === undefined || slips === 0) return 0
-    return tokenize(text).some(({ term }) => editDistance(only.term, term, word.isUnfinished) <= slips) ? NEARLY : 0
+    return tokenize(text).some(({ term }) => editDistance(only.term, term, word.isUnfinished, slips) <= slips)
+      ? NEARLY
+      : 0
   }
 }
 

@@ -63,7 +63,7 @@ export function nearWords(db: Mirror, word: string, distanceMax: number, isUnfin
     .filter(isSpellable)
     .map((term) => ({
       term,
-      distance: editDistance(word, term.slice(0, letters.length + distanceMax + 1), isUnfinished),
+      distance: editDistance(word, term.slice(0, letters.length + distanceMax + 1), isUnfinished, distanceMax),
     }))
     .filter(({ term, distance }) => distance > 0 && distance <= (term.startsWith(first) ? distanceMax : 1))
     .toSorted((a, b) => a.distance - b.distance)

@@ -338,13 +338,13 @@ function visitRun(text: string, start: number, visit: VisitTerm): number {
     else if (kindAt(text, at) === BREAK) break
     else at = appendCluster(text, at, signs)
   }
-  for (const { 0: kinds, index } of shapeOf(signs).matchAll(stretchShapes)) {
-    const stretch = signs.slice(index, index + kinds.length)
-    const isHash = kinds.includes('0') && !/a.*A|A.*a/.test(kinds) && wholeHash.test(textOf(stretch))
-    if (kinds.startsWith('u')) visitPairs(stretch, visit)
-    else if (isHash || kinds.length === 1) visitPart(stretch, visit)
+  for (const { 0: shape, index } of shapeOf(signs).matchAll(stretchShapes)) {
+    const stretch = signs.slice(index, index + shape.length)
+    const isHash = shape.includes('0') && !/a.*A|A.*a/.test(shape) && wholeHash.test(textOf(stretch))
+    if (shape.startsWith('u')) visitPairs(stretch, visit)
+    else if (isHash || shape.length === 1) visitPart(stretch, visit)
     else
-      for (const { 0: part, index: from } of kinds.matchAll(partShapes))
+      for (const { 0: part, index: from } of shape.matchAll(partShapes))
         visitPart(stretch.slice(from, from + part.length), visit)
   }
   return at
