@@ -178,17 +178,13 @@ export function checkSpelling(
     .map((node) => ({ node, spellings: respellWord(db, node.text).slice(0, SPELLINGS_MAX) }))
     .filter(({ spellings }) => spellings.length > 0)
   if (tree === null || choices.length === 0) return { respelt: null, suggestions: [] }
-  const found: { readonly replaced: Replaced; readonly suggestion: SearchSuggestion }[] = []
   const most = Math.max(...choices.map(({ spellings }) => spellings.length))
+  const found: { readonly replaced: Replaced; readonly suggestion: SearchSuggestion }[] = []
   for (let at = 0; at < most && found.length < SUGGESTED_MAX; at += 1) {
     const replaced = spellingsAt(choices, at)
     const other = replaceWords(tree, replaced)
-    const suggestion: SearchSuggestion = {
-      text: printQuery(other),
-      reason: 'spelling',
-      count: countFound(db, other, request),
-    }
-    if (suggestion.count > 0) found.push({ replaced, suggestion })
+    const count = countFound(db, other, request)
+    if (count > 0) found.push({ replaced, suggestion: { text: printQuery(other), reason: 'spelling', count } })
   }
   const suggestions = found.map(({ suggestion }) => suggestion)
   const [best] = found

@@ -102,7 +102,7 @@ function showPart(parts: readonly Part[], matcher: TermMatcher): Shown {
   const toolName = best.part.kind === 'tool' ? best.part.name : null
   // Words may be in the prose of a text and in its code: both are shown.
   if (best.part.kind !== 'text') return { part: best.column, toolName, snippet: makeSnippet(best.text, best.matches) }
-  const { text } = searchableText(best.part)
+  const text = searchableText(best.part)
   return { part: best.column, toolName, snippet: makeSnippet(text, matcher.find(text)) }
 }
 

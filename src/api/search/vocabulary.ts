@@ -4,7 +4,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { editDistance } from '../../text/nearest-name.ts'
 import type { TermPhrase } from '../../text/passages/matcher.ts'
-import { tokenize } from '../../text/terms/terms.ts'
+import { termsOf } from '../../text/terms/terms.ts'
 import { phrasesExpression } from './condition.ts'
 import { echo, printQuery } from './parse.ts'
 import type { InsideNode } from './query.ts'
@@ -12,20 +12,16 @@ import type { InsideNode } from './query.ts'
 /** Above this number, all words count as equally frequent. */
 const HOLDERS_MAX = 5000
 
-const COUNT_MESSAGES = `
-  select count(*) as count
-  from (select 1 from message_terms where message_terms match @match limit @most)
-`
-const COUNT_TITLES = `
-  select count(*) as count from (select 1 from chat_terms where chat_terms match @match limit @most)
+const COUNT_HOLDERS = `
+  select (select count(*) from (select 1 from message_terms where message_terms match @match limit ${HOLDERS_MAX}))
+    + (select count(*) from (select 1 from chat_terms where chat_terms match @match limit ${HOLDERS_MAX}))
 `
 
-/** How many messages and titles contain one of these phrases, in any column. @param most of each are counted */
-export function countHolders(db: Mirror, phrases: readonly TermPhrase[], most = HOLDERS_MAX): number {
+/** How many messages and titles contain one of these phrases, in any column. */
+export function countHolders(db: Mirror, phrases: readonly TermPhrase[]): number {
   if (phrases.length === 0) return 0
   const match = phrasesExpression({ columns: null }, phrases)
-  const counted = [COUNT_MESSAGES, COUNT_TITLES].map((sql) => prepared<{ count: number }>(db, sql).get({ match, most }))
-  return counted.reduce((sum, row) => sum + (row?.count ?? 0), 0)
+  return prepared<number>(db, COUNT_HOLDERS).pluck().get({ match }) ?? 0
 }
 
 /** A word of the mirror, with its edit distance from a typed one. */
@@ -180,44 +176,34 @@ const AFTER_ONE_SIGN_MAX = 20
 // In a hash, letters and digits are one term.
 const hexDigits = /^[\da-f]+$/i
 
+/** Besides the text itself. The shortest come first, because they are closest to it. */
+const TERMS_WITH = `
+  select term from terms
+  where instr(term, @part) > 0 and term <> @part and (not @isEnding or substr(term, -length(@part)) = @part)
+  order by length(term), term limit @most
+`
+
 /**
  * The words that contain a text, or end with it. If the text has several terms, it is found in the lower-case form of a
  * word, or as adjacent terms: the first one ends with the first term, and the last one begins with the last term.
  */
 export function termsInside(db: Mirror, node: InsideNode, warnings: string[]): readonly TermPhrase[] {
-  const terms = tokenize(node.text).map((term) => term.term)
-  const whole = tokenize(node.text.toLowerCase()).map((term) => term.term)
-  const [first = '', ...rest] = terms
-  const isPrefix = !node.isEnding
-  const found = new Map<string, TermPhrase>()
+  const [first = '', ...rest] = termsOf(node.text)
+  const whole = termsOf(node.text.toLowerCase())
+  const phrases: TermPhrase[] = []
   let isCut = false
-  const add = (listed: Listed, rests: readonly string[], isOpen: boolean): void => {
-    isCut ||= !listed.isWhole
-    for (const term of listed.terms) {
-      const phrase = [term, ...rests]
-      found.set(phrase.join(' '), { terms: phrase, isPrefix: isOpen })
-    }
+  const add = (part: string, isEnding: boolean, most: number, rests: readonly string[]): void => {
+    const listed = prepared<string>(db, TERMS_WITH)
+      .pluck()
+      .all({ part, isEnding: Number(isEnding), most: most + 1 })
+    isCut ||= listed.length > most
+    const isPrefix = rests.length > 0 && !node.isEnding
+    phrases.push(...[part, ...listed.slice(0, most)].map((term) => ({ terms: [term, ...rests], isPrefix })))
   }
   const most = Array.from(first).length === 1 ? AFTER_ONE_SIGN_MAX : TERMS_MAX
-  if (rest.length > 0) add(listTerms(db, first, true, most), rest, isPrefix)
+  if (rest.length > 0) add(first, true, most, rest)
   const [only = ''] = whole.length === 1 ? whole : hexDigits.test(node.text) ? [node.text.toLowerCase()] : []
-  if (only !== '') add(listTerms(db, only, node.isEnding, TERMS_MAX), [], false)
+  if (only !== '') add(only, node.isEnding, TERMS_MAX, [])
   if (isCut) warnings.push(`Too many words contain ${echo(printQuery(node))}: only some of them were searched for.`)
-  return [...found.values()]
-}
-
-const TERMS_WITH = `select term from terms where instr(term, @part) > 0`
-
-interface Listed {
-  /** The shortest first, because they are closest to the typed text. The typed text is always included. */
-  readonly terms: readonly string[]
-  readonly isWhole: boolean
-}
-
-function listTerms(db: Mirror, part: string, isEnding: boolean, most: number): Listed {
-  const listed = prepared<string>(db, TERMS_WITH).pluck().all({ part })
-  const known = listed
-    .filter((term) => term !== part && (!isEnding || term.endsWith(part)))
-    .toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
-  return { terms: [part, ...known.slice(0, most)], isWhole: known.length <= most }
+  return phrases
 }
