@@ -1,4 +1,4 @@
-import { stretchesOf } from '../text/passages/spoken-texts.ts'
+import { stretchesOf } from '../text/passages/stretches.ts'
 
 /**
  * The line that closes the last fenced block of a Markdown text if the text leaves it open, as an interrupted message does. Without

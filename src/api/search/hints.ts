@@ -287,8 +287,8 @@ function respellParts(
   for (const part of parts.toReversed()) {
     const near = nearWords(db, part.term, slips(part.term)).slice(0, LOOKED_UP_MAX)
     written = written.flatMap((one) =>
-      near.map(({ term, distance }) => ({
-        text: respell(one.text, part, term),
+      near.map(({ word, distance }) => ({
+        text: respell(one.text, part, word),
         distance: one.distance + distance,
         isPrefix: false,
       })),

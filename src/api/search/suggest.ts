@@ -10,7 +10,7 @@ import { phrasesExpression, wordPhrases } from './condition.ts'
 import { splitField } from './parse.ts'
 import { respell } from './hints.ts'
 import { statementOf } from './statement.ts'
-import { countHolders, nearWords, slipsForgiven, wordsStarting } from './vocabulary.ts'
+import { countHolders, nearWords, slipsForgiven, wordsStarting, type NearWord } from './vocabulary.ts'
 
 /** Projects are what people most often want when they type a few letters. */
 const WEIGHTS: Readonly<Record<SuggestionKind, number>> = { project: 1, tool: 0.95, chat: 0.9, term: 0.85, file: 0.8 }
@@ -85,13 +85,6 @@ function answer(db: Mirror, words: readonly TypedWord[], limit: number): readonl
   return mixed.sort((a, b) => b.score - a.score).slice(0, limit)
 }
 
-/** What a typed word may stand for. */
-interface MeantWord {
-  readonly word: string
-  /** 0 if it begins as it was typed. */
-  readonly distance: number
-}
-
 const MEANT_MAX = 20
 /** Of all words, a tenth begins with the same letter: to count their messages takes too long. */
 const COMPLETED_SIGNS_MIN = 2
@@ -99,8 +92,11 @@ const COMPLETED_SIGNS_MIN = 2
 const FEW = 3
 const MESSAGES_OF_KNOWN = 5
 
-/** Completions of an unfinished word, the most frequent first. If they are few, or a finished word occurs nowhere, words near it. */
-function meantWords(db: Mirror, { text, terms, isUnfinished }: TypedWord): readonly MeantWord[] {
+/**
+ * What a typed word may stand for: completions of an unfinished one, the most frequent first, at distance 0. If they are few,
+ * or a finished word occurs nowhere, words near it.
+ */
+function meantWords(db: Mirror, { text, terms, isUnfinished }: TypedWord): readonly NearWord[] {
   const term = terms.at(-1)?.term ?? ''
   if (text.length < COMPLETED_SIGNS_MIN || isUnspacedSign(term)) return []
   const begun = isUnfinished
@@ -111,7 +107,7 @@ function meantWords(db: Mirror, { text, terms, isUnfinished }: TypedWord): reado
   const slips = slipsForgiven(term)
   if (isKnown || slips === 0) return found
   const near = nearWords(db, term, slips, isUnfinished)
-    .map(({ term: word, distance }) => ({ word, distance, count: countHolders(db, [wholeWord(word)]) }))
+    .map((one) => ({ ...one, count: countHolders(db, [wholeWord(one.word)]) }))
     .toSorted((a, b) => a.distance - b.distance || b.count - a.count)
   return [...found, ...near].slice(0, MEANT_MAX)
 }
@@ -134,7 +130,7 @@ const IS_HELD = `
 function termsFor(
   db: Mirror,
   words: readonly TypedWord[],
-  meant: readonly MeantWord[],
+  meant: readonly NearWord[],
   most: number,
 ): readonly Suggestion[] {
   const typed = words.at(-1)
@@ -199,7 +195,7 @@ const WITH_TITLE = `
 function chatsFor(
   db: Mirror,
   words: readonly TypedWord[],
-  meant: readonly (readonly MeantWord[])[],
+  meant: readonly (readonly NearWord[])[],
   fit: Fit,
 ): readonly Suggestion[] {
   const [only, ...others] = words

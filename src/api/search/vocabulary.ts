@@ -25,8 +25,8 @@ export function countHolders(db: Mirror, phrases: readonly TermPhrase[]): number
 }
 
 /** A word of the mirror, with its edit distance from a typed one. */
-interface NearWord {
-  readonly term: string
+export interface NearWord {
+  readonly word: string
   readonly distance: number
 }
 
@@ -45,9 +45,9 @@ const LETTERS_MAX = 64
  * any more. For distance 2 the first letter is taken as right.
  * @param isUnfinished whether the word is still being typed. Then it is compared with the beginnings of others
  */
-export function nearWords(db: Mirror, word: string, distanceMax: number, isUnfinished = false): readonly NearWord[] {
+export function nearWords(db: Mirror, typed: string, distanceMax: number, isUnfinished = false): readonly NearWord[] {
   if (distanceMax === 0) return []
-  const letters = Array.from(word)
+  const letters = Array.from(typed)
   const [first = ''] = letters
   const most = isUnfinished ? LETTERS_MAX : letters.length + distanceMax
   const end = letters.slice(2).join('')
@@ -56,12 +56,12 @@ export function nearWords(db: Mirror, word: string, distanceMax: number, isUnfin
     .all({ first, end, least: letters.length - distanceMax, most })
   // Of a longer word only the beginning can be near.
   return alike
-    .filter(isSpellable)
-    .map((term) => ({
-      term,
-      distance: editDistance(word, term.slice(0, letters.length + distanceMax + 1), isUnfinished, distanceMax),
+    .map((word) => ({
+      word,
+      distance: editDistance(typed, word.slice(0, letters.length + distanceMax + 1), isUnfinished, distanceMax),
     }))
-    .filter(({ term, distance }) => distance > 0 && distance <= (term.startsWith(first) ? distanceMax : 1))
+    .filter(({ word, distance }) => distance > 0 && distance <= (word.startsWith(first) ? distanceMax : 1))
+    .filter(({ word }) => isSpellable(word))
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, FOUND_MAX)
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../../model/json.ts'
 import type { Part } from '../../model/part.ts'
-import { stretchesOf, withoutEscapes, withoutOrders } from '../passages/spoken-texts.ts'
+import { stretchesOf, withoutEscapes, withoutOrders } from '../passages/stretches.ts'
 import { GAP_TERM, indexTerms } from './terms.ts'
 
 /** The columns of the full-text table. The first one wins if two match a query equally well. */

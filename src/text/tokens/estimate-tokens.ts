@@ -1,6 +1,6 @@
+import type { Json } from '../../model/json.ts'
 import type { MessageEstimate, Role } from '../../model/message.ts'
 import type { Part } from '../../model/part.ts'
-import { spokenTexts } from '../passages/spoken-texts.ts'
 
 const letterCost = (run: number): number => (run === 1 ? 1.009 : run > 8 ? 0.383 : 0)
 
@@ -72,10 +72,45 @@ const SURE_FACTOR = 1.4
 /** The tokens of a text, from above: for a limit that must hold, while `estimateTokens` is right on average. */
 export const tokensAtMost = (text: string): number => Math.ceil(SURE_FACTOR * estimateTokens(text))
 
-/** Tokens of a message's own text. What else was sent with it, such as the chat so far, is not known. */
+/**
+ * Tokens of a message's own text: what a model read (the user's words, attachments, results of tools) and what one wrote
+ * (answers, thinking, code, to-do lists, inputs of tools), each once. A message of the program itself, such as about a failed
+ * request, has none. What else was sent with it, such as the chat so far, is not known.
+ */
 export function estimateMessage(role: Role, parts: readonly Part[]): MessageEstimate {
-  const { input, output } = spokenTexts(role, parts)
-  return { input: sum(input), output: sum(output) }
+  const tokens = { input: 0, output: 0 }
+  const add = (side: 'input' | 'output', text: string | null): void => {
+    tokens[side] += estimateTokens(text ?? '')
+  }
+  const own = role === 'user' ? 'input' : 'output'
+  const toolInputs = new Set(parts.flatMap((part) => (part.kind === 'tool' ? stringsIn(part.input) : [])))
+  const hasWholeFile = [...toolInputs].some((text) => text.includes('\n'))
+  for (const part of parts) {
+    if (part.kind === 'text' || part.kind === 'thinking') add(own, part.text)
+    else if (part.kind === 'todo') for (const { content } of part.items) add(own, content)
+    else if (part.kind === 'attachment' || part.kind === 'summary') add('input', part.text)
+    else if (part.kind === 'plan' || part.kind === 'code') {
+      // A tool's input may be in the row a second time, as code or as the resulting diff.
+      const isDiff = part.kind === 'code' && part.language === 'diff'
+      if (!toolInputs.has(part.text) && !(hasWholeFile && isDiff)) add(own, part.text)
+    } else if (part.kind === 'tool') {
+      add('output', part.name)
+      add('output', textOf(part.input))
+      add('input', textOf(part.output))
+      add('input', part.error)
+    }
+  }
+  return tokens
 }
 
-const sum = (texts: readonly string[]): number => texts.reduce((tokens, text) => tokens + estimateTokens(text), 0)
+function textOf(value: Json): string {
+  if (value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** The strings at the top level of a value. Deeper ones are not whole files. */
+function stringsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.values(value).filter((each) => typeof each === 'string')
+}
