@@ -1,4 +1,4 @@
-import { BREAK, kindOf, isUnspacedSign, visitLoweredWords, visitTerms } from '../terms/terms.ts'
+import { BREAK, kindOf, isUnspacedSign, visitLoweredWords, visitTerms, type Term } from '../terms/terms.ts'
 
 /** Consecutive terms. The last one may be the beginning of a longer term. */
 export interface TermPhrase {
@@ -34,10 +34,6 @@ export interface TermMatcher {
 }
 
 const MATCHES_MAX = 10_000
-
-interface Place extends Span {
-  readonly term: string
-}
 
 interface NumberedPhrase extends TermPhrase {
   readonly number: number
@@ -75,7 +71,7 @@ function createFinder(numbered: readonly NumberedPhrase[]): (text: string) => re
     const stretches = numbered.length === 0 ? [] : nearStretches(text, lastTerms, longest - 1)
     const matches: TermMatch[] = []
     // The last few terms are enough: a phrase is checked when its last term is found.
-    const recent: Place[] = []
+    const recent: Term[] = []
     let count = 0
     const check = (phrase: NumberedPhrase): void => {
       const places = placesOf(phrase, recent, count, longest)
@@ -103,31 +99,23 @@ function createFinder(numbered: readonly NumberedPhrase[]): (text: string) => re
   }
 }
 
-function placesOf(
-  phrase: TermPhrase,
-  recent: readonly Place[],
-  count: number,
-  longest: number,
-): readonly Place[] | null {
+function placesOf(phrase: TermPhrase, recent: readonly Term[], count: number, longest: number): readonly Term[] | null {
   const length = phrase.terms.length
   if (count < length) return null
-  const places: Place[] = []
+  const places: Term[] = []
   for (const [index, term] of phrase.terms.entries()) {
     const place = recent[(count - length + index) % longest]
     if (place === undefined) return null
     const isLast = index === length - 1
     if (place.term !== term && !(isLast && phrase.isPrefix && place.term.startsWith(term))) return null
-    places.push(isLast && phrase.isPrefix && isUnspacedSign(term) ? firstSignOf(place, term) : place)
+    // A single character is searched as the start of a pair, but only the character itself is a match.
+    const end = isLast && phrase.isPrefix && isUnspacedSign(term) ? place.start + term.length : place.end
+    places.push(end < place.end ? { ...place, end } : place)
   }
   return places
 }
 
-/** A single character is searched as the start of a pair, but only the character itself is a match. */
-function firstSignOf(place: Place, sign: string): Place {
-  return { ...place, end: Math.min(place.end, place.start + sign.length) }
-}
-
-function joinSpans(text: string, places: readonly Place[]): readonly Span[] {
+function joinSpans(text: string, places: readonly Term[]): readonly Span[] {
   const spans: Span[] = []
   for (const { start, end } of places)
     addSpan(spans, { start, end }, (last) => start <= last.end || !/\s/.test(text.slice(last.end, start)))

@@ -67,15 +67,10 @@ function gather(pieces: readonly Piece[]): ColumnTexts {
 }
 
 /** In the order in which the content hash of a message takes them. */
-const eachColumn = <Value>(of: (column: ColumnName) => Value): Record<ColumnName, Value> => ({
-  text: of('text'),
-  thinking: of('thinking'),
-  code: of('code'),
-  tool: of('tool'),
-  attachment: of('attachment'),
-  plan: of('plan'),
-  summary: of('summary'),
-})
+const HASHED: readonly ColumnName[] = ['text', 'thinking', 'code', 'tool', 'attachment', 'plan', 'summary']
+
+const eachColumn = <Value>(of: (column: ColumnName) => Value): Record<ColumnName, Value> =>
+  Object.fromEntries(HASHED.map((column) => [column, of(column)])) as Record<ColumnName, Value>
 
 /** The text of a part in one column. */
 export interface Piece {
@@ -225,11 +220,7 @@ function pathTerms(path: string): string {
   const spelt = indexTerms(path)
   const lowered = indexTerms(path.toLowerCase())
   const terms = spelt === lowered ? spelt : `${spelt} ${GAP_TERM} ${lowered}`
-  return terms
-    .split(' ')
-    .filter((term) => term !== '')
-    .map(asPathTerm)
-    .join(' ')
+  return terms.replaceAll(/[^ ]+/g, (term) => asPathTerm(term))
 }
 
 export const asPathTerm = (term: string): string => PATH_SIGN + term

@@ -1,7 +1,11 @@
-/** One folded character: its indexed form, and its place in the original text (UTF-16 offsets). */
-interface Sign {
+/** The indexed form of one character. */
+interface Folded {
   readonly text: string
   readonly kind: number
+}
+
+/** The same with its place in the original text (UTF-16 offsets). */
+interface Sign extends Folded {
   readonly start: number
   readonly end: number
 }
@@ -107,13 +111,7 @@ function clusterEnd(text: string, from: number): number {
 function extendsCluster(codePoint: number): boolean {
   // Conjoining vowels and finals of Hangul, and half-width voicing marks, are letters that compose with the former one.
   if ((codePoint >= 0x1160 && codePoint <= 0x11ff) || codePoint === 0xff9e || codePoint === 0xff9f) return true
-  const kind = kindOf(codePoint)
-  return kind === MARK || kind === UNSPACED_MARK || kind === IGNORED
-}
-
-interface Folded {
-  readonly text: string
-  readonly kind: number
+  return isMark(kindOf(codePoint))
 }
 
 const CACHED_CLUSTERS_MAX = 20_000
@@ -285,8 +283,7 @@ function isApart(text: string, at: number): boolean {
 export function isUnspacedSign(term: string): boolean {
   const codePoint = term.codePointAt(0) ?? 0
   if (term.length !== (codePoint > 0xffff ? 2 : 1)) return false
-  const kind = kindOf(codePoint)
-  return kind === UNSPACED || kind === UNSPACED_MARK
+  return isUnspacedKind(kindOf(codePoint))
 }
 
 /**
