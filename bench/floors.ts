@@ -52,7 +52,7 @@ export function indexPlain(mirrorPath: string, path: string): number {
 }
 
 function textsOf(parts: string): string[] {
-  const { columns } = searchColumns(JSON.parse(parts) as Part[])
+  const columns = searchColumns(JSON.parse(parts) as Part[])
   return columnNames.map((name) => columns[name])
 }
 

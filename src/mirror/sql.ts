@@ -3,7 +3,7 @@ import type { Mirror } from './open.ts'
 
 const statements = new WeakMap<Mirror, Map<string, Database.Statement>>()
 /** How many statements of a connection are kept. At this number all are dropped: the SQL of a search depends on its query. */
-const KEPT_MAX = 300
+const KEPT_MAX = 500
 
 /** Rows as objects, as lists of their columns, or as their first column. */
 type Form = 'rows' | 'lists' | 'values'

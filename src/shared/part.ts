@@ -1,7 +1,7 @@
 import type { Json } from '../model/json.ts'
 import type { Part, TodoItem, ToolPart } from '../model/part.ts'
 import { summaryOf } from './tools.ts'
-import { stretchesOf } from '../text/passages/spoken-texts.ts'
+import { stretchesOf } from '../text/passages/stretches.ts'
 
 /** A part as plain text, such as an agent reads it. */
 export function partText(part: Part): string {

@@ -2,25 +2,32 @@
  * The letters that must be added, dropped, replaced, or swapped with their neighbour to make one word of another (optimal
  * string alignment: two letters are swapped at most once).
  * @param isUnfinished whether the word is still being typed. Then it is compared with the beginnings of the other one
+ * @param most of a greater distance, only that it is greater. Most words differ from their first letters on
  */
-export function editDistance(typed: string, word: string, isUnfinished = false): number {
+export function editDistance(typed: string, word: string, isUnfinished = false, most = Infinity): number {
   const letters = Array.from(typed)
   let before: readonly number[] = []
   let above: readonly number[] = [0, ...letters.map((_, at) => at + 1)]
   let last = ''
+  let nearest = 0
   let least = letters.length
   for (const letter of word) {
-    const row = [(above[0] ?? 0) + 1]
-    for (const [at, own] of letters.entries()) {
-      const replaced = (above[at] ?? 0) + (own === letter ? 0 : 1)
-      const isSwapped = at > 0 && own === last && letters[at - 1] === letter
-      const swapped = isSwapped ? (before[at - 1] ?? Infinity) + 1 : Infinity
-      row.push(Math.min(replaced, swapped, (above[at + 1] ?? 0) + 1, (row[at] ?? 0) + 1))
+    let left = (above[0] ?? 0) + 1
+    const row = [left]
+    const nearestAbove = nearest
+    nearest = left
+    for (let at = 0; at < letters.length; at += 1) {
+      const own = letters[at]
+      left = Math.min((above[at] ?? 0) + (own === letter ? 0 : 1), (above[at + 1] ?? 0) + 1, left + 1)
+      if (own === last && at > 0 && letters[at - 1] === letter) left = Math.min(left, (before[at - 1] ?? 0) + 1)
+      nearest = Math.min(nearest, left)
+      row.push(left)
     }
     before = above
     above = row
     last = letter
-    least = Math.min(least, row.at(-1) ?? Infinity)
+    least = Math.min(least, left)
+    if (nearest > most && nearestAbove > most) break
   }
   return isUnfinished ? least : (above.at(-1) ?? 0)
 }

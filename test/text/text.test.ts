@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { editDistance } from '../../src/text/nearest-name.ts'
-import { stretchesOf, withoutEscapes, withoutOrders } from '../../src/text/passages/spoken-texts.ts'
+import { stretchesOf, withoutEscapes, withoutOrders } from '../../src/text/passages/stretches.ts'
 import { printable, printableJson, printableLine } from '../../src/text/printable.ts'
 import { listedModel, modelFamily, modelLabel } from '../../src/model/model-name.ts'
 import { casesBeside } from '../helpers/cases.ts'

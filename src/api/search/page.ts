@@ -110,7 +110,7 @@ function showBest(given: readonly Piece[], matcher: TermMatcher): Shown {
   const { part, column } = best
   const toolName = part?.kind === 'tool' ? part.name : null
   // Words may be in the prose of a text and in its code: both are shown.
-  const text = part?.kind === 'text' ? searchableText(part).text : best.text
+  const text = part?.kind === 'text' ? searchableText(part) : best.text
   const matches = part?.kind === 'text' ? matcher.find(text) : best.matches
   return { part: column, toolName, snippet: makeSnippet(text, matches) }
 }

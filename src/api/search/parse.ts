@@ -1,5 +1,5 @@
 import { roles } from '../../model/message.ts'
-import { beginsLikeJson, withoutOrders } from '../../text/passages/spoken-texts.ts'
+import { beginsLikeJson, withoutOrders } from '../../text/passages/stretches.ts'
 import { editDistance } from '../../text/nearest-name.ts'
 import { isUnspacedSign, tokenize, TERM_LENGTH_MAX } from '../../text/terms/terms.ts'
 import { readPeriod } from '../periods.ts'

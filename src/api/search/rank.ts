@@ -37,21 +37,23 @@ const LENGTH_LOSS = 0.3
 /** How many UTF-16 units of one part are read. */
 const UNITS_MAX = 20_000
 
-/** 0 and above, higher is better. */
-interface MessageScore {
-  readonly score: number
-  /** The score of the chat by its title alone; 0 if the title lacks a word. */
-  readonly titleScore: number
-}
-
+/** All scores are 0 and above, higher is better. */
 export interface Scorer {
-  /** @param title of the message's chat */
-  readonly scoreMessage: (key: number, parts: readonly Part[], title: string) => MessageScore
+  /**
+   * @param title of the message's chat
+   * @returns also the score of the chat by its title alone; 0 if the title lacks a word
+   */
+  readonly scoreMessage: (key: number, parts: readonly Part[], title: string) => { score: number; titleScore: number }
   readonly scoreTitle: (key: number, title: string, summary: string | null) => number
 }
 
 /** Scores messages and titles on one scale. @param nowMs the present, for recency */
-export function createScorer(asked: AskedWords, nowMs: number): Scorer {
+export function createScorer(wanted: readonly Words[], nowMs: number): Scorer {
+  const spelt = wanted.filter((word) => word.phrases.length > 0)
+  const phrases = spelt.flatMap(({ phrases: spellings, columns }, index) =>
+    spellings.map((spelling) => ({ ...spelling, word: String(index), columns })),
+  )
+  const asked: AskedWords = { words: spelt, matcher: createMatcher(phrases) }
   const score = (key: number, fits: readonly TextFit[]): number => {
     const words = asked.words.map((_, at) => bestOf(fits, (fit) => fit.words[at], UNSEEN_FIT))
     const pairs = asked.words.slice(1).map((_, at) => bestOf(fits, (fit) => fit.pairs[at], 0))
@@ -102,13 +104,13 @@ function recency(key: number, nowMs: number): number {
 }
 
 /** The words of a query, and a matcher that finds them in a text, each by its number. */
-export interface AskedWords {
+interface AskedWords {
   readonly words: readonly Words[]
   readonly matcher: TermMatcher
 }
 
 /** How well a text matches. All numbers are from 0 to 1. */
-export interface TextFit {
+interface TextFit {
   /** Per word: 1 if the text has it as typed, less if only within a longer name, 0 if not at all. */
   readonly words: readonly number[]
   /** Per two consecutive words of the query: 1 if they are adjacent. */
@@ -132,16 +134,8 @@ const isLetter = (text: string, at: number): boolean => /[\p{L}\p{M}\p{N}]/u.tes
 const isJoint = (text: string, at: number): boolean => text.charAt(at) === '_' || text.charAt(at) === '-'
 const stop = /[.,;:!?\n。、，；：！？]/
 
-export function askWords(words: readonly Words[]): AskedWords {
-  const spelt = words.filter((word) => word.phrases.length > 0)
-  const phrases = spelt.flatMap(({ phrases: spellings, columns }, index) =>
-    spellings.map((spelling) => ({ ...spelling, word: String(index), columns })),
-  )
-  return { words: spelt, matcher: createMatcher(phrases) }
-}
-
 /** @param column null for a title, where all words count */
-export function fitText(text: string, { words, matcher }: AskedWords, column: ColumnName | null): TextFit {
+function fitText(text: string, { words, matcher }: AskedWords, column: ColumnName | null): TextFit {
   const places: Span[][] = words.map(() => [])
   for (const { word, spans } of matcher.find(text, column ?? undefined)) {
     const own = places[word]

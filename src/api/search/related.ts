@@ -10,7 +10,7 @@ import { planQuery, type Plan } from './plan.ts'
 import { allOf, anyOf, type QueryNode, filterNodes, type SearchRequest, hasWords, type WordsNode } from './query.ts'
 import { askMessages, chatsWithMatch, statementOf } from './statement.ts'
 import { countFound, findTitles } from './titles.ts'
-import { stemmer } from '@orama/stemmers/english'
+import { formsOf } from './vocabulary.ts'
 import { stopwords } from '@orama/stopwords/english'
 
 const wordsIn = (list: string): readonly string[] => list.split(' ')
@@ -27,59 +27,6 @@ const lookedFor: ReadonlySet<string> = new Set(wordsIn('chat chats agent convers
 const OF_QUESTION_MIN = 2
 
 export const isFunctionTerm = (term: string): boolean => functionTerms.has(term)
-
-/** Words with a shorter beginning have too many neighbours. */
-const BEGINNING_MIN = 3
-/** The last letter of a stem may differ from the word: the stem of `memory` is `memori`. */
-const STEM_END = 1
-/** How many letters a form may have after its stem. */
-const ENDING_MAX = 6
-/** How many words with the same beginning are looked at, and how many forms of a word are searched for. */
-const LOOKED_AT_MAX = 3000
-const FORMS_MAX = 32
-
-const NEIGHBOURS = `
-  select term from terms where term >= @low and term < @high and length(term) <= @length limit ${LOOKED_AT_MAX}
-`
-const isWord = /^\p{L}+$/u
-
-/** British and American spellings. Where the other one is no word, the index does not have it. */
-const regional = [
-  ['our', 'or'],
-  ['is', 'iz'],
-  ['ys', 'yz'],
-  ['ll', 'l'],
-  ['tre', 'ter'],
-  ['ogue', 'og'],
-  ['enc', 'ens'],
-] as const
-const spellings: readonly (readonly [pattern: RegExp, other: string])[] = [
-  ...regional
-    .flatMap(([one, other]) => [[one, other] as const, [other, one] as const])
-    .map(([one, other]) => [new RegExp(`(?<=^[a-z]{3,})${one}(?=[a-z]{0,6}$)`), other] as const),
-  // A possessive, a contraction without its sign, one with it, and a sign between thousands.
-  [/['’]s$/i, ''],
-  [/['’](?=[a-z]+$)/i, ''],
-  [/(?<=^[a-z]+n)(?=t$)/i, "'"],
-  [/(?<=^[1-9]\d*)(?=(?:\d{3})+$)/g, ','],
-]
-
-/** A word, then the same word as others write it, and the words of the mirror that have the same stem in English. */
-export function formsOf(db: Mirror, text: string): readonly string[] {
-  const written = new Set([text, ...spellings.map(([pattern, other]) => text.replace(pattern, other))])
-  const forms = [...written].flatMap((word) => withSameStem(db, word))
-  return [...new Set([...written, ...forms])].slice(0, FORMS_MAX)
-}
-
-/** The words of the mirror with the same stem, also the word itself if the mirror has it. */
-export function withSameStem(db: Mirror, word: string): readonly string[] {
-  const root = stemmer(word)
-  const low = word.slice(0, Math.max(BEGINNING_MIN, root.length - STEM_END))
-  if (root.length < BEGINNING_MIN || low.length < BEGINNING_MIN || !isWord.test(word)) return []
-  const bounds = { low, high: `${low}\u{10ffff}`, length: root.length + ENDING_MAX }
-  const near = prepared<string>(db, NEIGHBOURS).pluck().all(bounds)
-  return near.filter((other) => isWord.test(other) && stemmer(other) === root)
-}
 
 /** One word of a query as a person sees it, with its terms in the index. */
 export interface AskedWord {
@@ -304,7 +251,7 @@ const FUNCTION_WORD_WEIGHT = 0.02
 
 /** Reads which messages have the words. Function words are read only if nothing else is found. */
 function readSignals(db: Mirror, asked: Asked, planFor: (node: QueryNode) => Plan): Read {
-  const make = (node: QueryNode, weight: number, isRequired: boolean): Signal => {
+  const make: MakeSignal = (node, weight, isRequired) => {
     return { plan: planFor(node), weight, isRequired, messages: [], isWhole: true, titles: [] }
   }
   const strict = asked.required.map((node) => make(node, 1, true))
@@ -316,11 +263,9 @@ function readSignals(db: Mirror, asked: Asked, planFor: (node: QueryNode) => Pla
   return { ...all, signals: [...all.signals, ...strict] }
 }
 
-function readWords(
-  db: Mirror,
-  asked: readonly AskedWord[],
-  make: (node: QueryNode, weight: number, isRequired: boolean) => Signal,
-): Read {
+type MakeSignal = (node: QueryNode, weight: number, isRequired: boolean) => Signal
+
+function readWords(db: Mirror, asked: readonly AskedWord[], make: MakeSignal): Read {
   // Words that share a signal share the object.
   const made = new Map<string, Signal>()
   const want = (text: string, forms: readonly string[], weight: number): Signal => {
@@ -337,13 +282,8 @@ function readWords(
     if (terms.length === 1 && !isUnspaced) return { text, groups: [[want(only, formsOf(db, only), weight)]] }
     const parts = isUnspaced ? [] : terms.filter((term) => !isFunctionTerm(term))
     const ofParts = parts.map((term) => want(term, formsOf(db, term), weight * PART_WEIGHT))
-    return {
-      text,
-      groups: [
-        [want(text, isUnspaced ? [text] : formsOf(db, text), weight)],
-        ...(ofParts.length === 0 ? [] : [ofParts]),
-      ],
-    }
+    const whole = want(text, isUnspaced ? [text] : formsOf(db, text), weight)
+    return { text, groups: [[whole], ofParts].filter(({ length }) => length > 0) }
   })
   // Longer words are mostly rarer. What they leave is read of the others.
   const signals = [...made].toSorted(([one], [other]) => other.length - one.length).map(([, signal]) => signal)
@@ -386,11 +326,11 @@ const SELECT_LENGTHS = `select c.num, c.message_count from json_each(?) n cross 
 interface WeighedChat {
   readonly chat: number
   /** Higher is better. */
-  readonly score: number
+  score: number
   /** How much of each signal it has. */
-  readonly amounts: ReadonlyMap<Signal, number>
+  readonly amounts: Map<Signal, number>
   /** The message with most of the words; null if only the title has any. */
-  readonly best: { readonly key: number; readonly mass: number } | null
+  best: { readonly key: number; readonly mass: number } | null
 }
 
 /**
@@ -401,49 +341,45 @@ function weighChats(db: Mirror, signals: readonly Signal[]): readonly WeighedCha
   const weights = new Map(rarities(db, signals).map(([signal, rarity]) => [signal, signal.weight * rarity]))
   const required = signals.filter(({ isRequired }) => isRequired)
   const asked = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
-  const drafts = gatherChats(weights).filter(({ amounts }) => required.every((signal) => amounts.has(signal)))
-  const nums = JSON.stringify(drafts.map(({ chat }) => chat))
+  const found = gatherChats(weights).filter(({ amounts }) => required.every((signal) => amounts.has(signal)))
+  const nums = JSON.stringify(found.map(({ chat }) => chat))
   const lengths = new Map(statementOf<[number, number]>(db, SELECT_LENGTHS, 'lists').all(nums))
   const mean = [...lengths.values()].reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.size)
-  return drafts
-    .map((draft) => {
-      const norm = K1 * (1 - B + (B * (lengths.get(draft.chat) ?? mean)) / Math.max(1, mean))
-      let [bm25, held] = [0, 0]
-      for (const [signal, amount] of draft.amounts) {
-        const weight = weights.get(signal) ?? 0
-        bm25 += (weight * amount * (K1 + 1)) / (amount + norm)
-        held += weight
-      }
-      return { ...draft, score: bm25 * (held / asked) ** HELD_POWER }
-    })
-    .sort((one, other) => other.score - one.score || other.chat - one.chat)
+  for (const one of found) {
+    const norm = K1 * (1 - B + (B * (lengths.get(one.chat) ?? mean)) / Math.max(1, mean))
+    let [bm25, held] = [0, 0]
+    for (const [signal, amount] of one.amounts) {
+      const weight = weights.get(signal) ?? 0
+      bm25 += (weight * amount * (K1 + 1)) / (amount + norm)
+      held += weight
+    }
+    one.score = bm25 * (held / asked) ** HELD_POWER
+  }
+  return found.sort((one, other) => other.score - one.score || other.chat - one.chat)
 }
 
-function gatherChats(weights: ReadonlyMap<Signal, number>): readonly Omit<WeighedChat, 'score'>[] {
-  interface Draft extends Omit<WeighedChat, 'score' | 'amounts'> {
-    readonly amounts: Map<Signal, number>
-    best: WeighedChat['best']
-  }
-  const drafts = new Map<number, Draft>()
+/** The chats with any of the words, without their scores. */
+function gatherChats(weights: ReadonlyMap<Signal, number>): readonly WeighedChat[] {
+  const chats = new Map<number, WeighedChat>()
   const masses = new Map<number, number>()
-  const add = (chat: number, signal: Signal, amount: number): Draft => {
-    const draft = drafts.get(chat) ?? { chat, amounts: new Map<Signal, number>(), best: null }
-    drafts.set(chat, draft)
-    draft.amounts.set(signal, (draft.amounts.get(signal) ?? 0) + amount)
-    return draft
+  const add = (chat: number, signal: Signal, amount: number): WeighedChat => {
+    const one = chats.get(chat) ?? { chat, score: 0, amounts: new Map<Signal, number>(), best: null }
+    chats.set(chat, one)
+    one.amounts.set(signal, (one.amounts.get(signal) ?? 0) + amount)
+    return one
   }
   for (const [signal, weight] of weights) {
     for (const { key, chat, amount } of signal.messages) {
-      const draft = add(chat, signal, amount)
+      const one = add(chat, signal, amount)
       const mass = (masses.get(key) ?? 0) + weight
       masses.set(key, mass)
       // Of messages with the same words, the newest is the best.
-      const { best } = draft
-      if (best === null || mass > best.mass || (mass === best.mass && key > best.key)) draft.best = { key, mass }
+      const { best } = one
+      if (best === null || mass > best.mass || (mass === best.mass && key > best.key)) one.best = { key, mass }
     }
     for (const chat of signal.titles) add(chat, signal, TITLE_AMOUNT)
   }
-  return [...drafts.values()]
+  return [...chats.values()]
 }
 
 const COUNT_CHATS = `select count(*) from chats where message_count > 0 and ifnull(last_activity_at, 0) >= @atMs`

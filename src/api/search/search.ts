@@ -4,14 +4,13 @@ import { prepared } from '../../mirror/sql.ts'
 import { filterNames } from '../../shared/filters.ts'
 import { createMatcher } from '../../text/passages/matcher.ts'
 import type { SearchAnswer, SearchExplanation } from '../answers/search.ts'
-import { suggestMeant, suggestRelaxed, warnOfCapped } from './hints.ts'
-import { countFacets, findEveryHit, findPage, makeHits, type Page } from './page.ts'
+import { checkSpelling, suggestMeant, suggestRelaxed, warnOfCapped } from './hints.ts'
+import { type Page, countFacets, findEveryHit, findPage, makeHits } from './page.ts'
 import { parseQuery, printQuery } from './parse.ts'
-import { planQuery, type Plan } from './plan.ts'
-import { filterNodes, type QueryNode, type SearchRequest } from './query.ts'
-import { askWords, createScorer } from './rank.ts'
+import { type Plan, planQuery } from './plan.ts'
+import { type QueryNode, type SearchRequest, filterNodes } from './query.ts'
+import { createScorer } from './rank.ts'
 import { relateChats } from './related.ts'
-import { checkSpelling } from './spelling.ts'
 import { askMessages, chatsOfMessages } from './statement.ts'
 
 const NEWEST_TITLES = `select title from chats where title <> '' order by last_activity_at desc limit 20`
@@ -103,7 +102,7 @@ function answerTree(db: Mirror, given: QueryNode | null, request: SearchRequest)
   const counted = [...(request.group === 'chat' ? ['chat'] : []), ...request.facets]
   const every = counted.length > 0 ? findEveryHit(db, plan, counted) : null
   const isRanked = request.sort === 'relevance' && plan.words.length > 0
-  const scorer = isRanked ? createScorer(askWords(plan.words), request.clock.nowMs) : null
+  const scorer = isRanked ? createScorer(plan.words, request.clock.nowMs) : null
   const { found, total, isExact, newest, titles } = findPage(db, plan, request, scorer, every)
   const { facets, warnings } = every === null ? { facets: {}, warnings: [] } : countFacets(db, tree, request, every)
   return {

@@ -8,9 +8,9 @@ import { isUnspacedSign, termsOf, tokenize, type Term } from '../../text/terms/t
 import type { SuggestAnswer, Suggestion, SuggestionKind } from '../answers/search.ts'
 import { phrasesExpression, wordPhrases } from './condition.ts'
 import { splitField } from './parse.ts'
-import { respell } from './spelling.ts'
+import { respell } from './hints.ts'
 import { statementOf } from './statement.ts'
-import { countHolders, nearWords, slipsForgiven, wordsStarting } from './vocabulary.ts'
+import { countHolders, nearWords, slipsForgiven, wordsStarting, type NearWord } from './vocabulary.ts'
 
 /** Projects are what people most often want when they type a few letters. */
 const WEIGHTS: Readonly<Record<SuggestionKind, number>> = { project: 1, tool: 0.95, chat: 0.9, term: 0.85, file: 0.8 }
@@ -59,12 +59,9 @@ function readTyped(q: string): readonly TypedWord[] {
   return words.slice(-WORDS_MAX).map((text, index, all) => typedWord(text, index === all.length - 1))
 }
 
-const typedWord = (text: string, isUnfinished: boolean): TypedWord => ({
-  text,
-  terms: tokenize(text),
-  phrases: wordPhrases(text, isUnfinished),
-  isUnfinished,
-})
+const typedWord = (text: string, isUnfinished: boolean): TypedWord => {
+  return { text, terms: tokenize(text), phrases: wordPhrases(text, isUnfinished), isUnfinished }
+}
 
 function answer(db: Mirror, words: readonly TypedWord[], limit: number): readonly Suggestion[] {
   const field = splitField(words.at(-1)?.text.replace(/^-/, '') ?? '')
@@ -88,13 +85,6 @@ function answer(db: Mirror, words: readonly TypedWord[], limit: number): readonl
   return mixed.sort((a, b) => b.score - a.score).slice(0, limit)
 }
 
-/** What a typed word may stand for. */
-interface MeantWord {
-  readonly word: string
-  /** 0 if it begins as it was typed. */
-  readonly distance: number
-}
-
 const MEANT_MAX = 20
 /** Of all words, a tenth begins with the same letter: to count their messages takes too long. */
 const COMPLETED_SIGNS_MIN = 2
@@ -102,8 +92,11 @@ const COMPLETED_SIGNS_MIN = 2
 const FEW = 3
 const MESSAGES_OF_KNOWN = 5
 
-/** Completions of an unfinished word, the most frequent first. If they are few, or a finished word occurs nowhere, words near it. */
-function meantWords(db: Mirror, { text, terms, isUnfinished }: TypedWord): readonly MeantWord[] {
+/**
+ * What a typed word may stand for: completions of an unfinished one, the most frequent first, at distance 0. If they are few,
+ * or a finished word occurs nowhere, words near it.
+ */
+function meantWords(db: Mirror, { text, terms, isUnfinished }: TypedWord): readonly NearWord[] {
   const term = terms.at(-1)?.term ?? ''
   if (text.length < COMPLETED_SIGNS_MIN || isUnspacedSign(term)) return []
   const begun = isUnfinished
@@ -114,7 +107,7 @@ function meantWords(db: Mirror, { text, terms, isUnfinished }: TypedWord): reado
   const slips = slipsForgiven(term)
   if (isKnown || slips === 0) return found
   const near = nearWords(db, term, slips, isUnfinished)
-    .map(({ term: word, distance }) => ({ word, distance, count: countHolders(db, [wholeWord(word)]) }))
+    .map((one) => ({ ...one, count: countHolders(db, [wholeWord(one.word)]) }))
     .toSorted((a, b) => a.distance - b.distance || b.count - a.count)
   return [...found, ...near].slice(0, MEANT_MAX)
 }
@@ -137,7 +130,7 @@ const IS_HELD = `
 function termsFor(
   db: Mirror,
   words: readonly TypedWord[],
-  meant: readonly MeantWord[],
+  meant: readonly NearWord[],
   most: number,
 ): readonly Suggestion[] {
   const typed = words.at(-1)
@@ -168,9 +161,9 @@ const PROJECTS = `select id, name as text from projects order by num desc`
 const TOOLS = `select name as id, name as text from names where kind = 'tool' order by name`
 const CALLS_TOOL = `select 1 from message_terms where message_terms match ? limit 1`
 
-const namesThatFit = (db: Mirror, sql: string, fit: Fit): readonly Fitting[] =>
-  prepared<{ id: string; text: string }>(db, sql)
-    .all()
+const namesThatFit = (db: Mirror, sql: string, fit: Fit, ...values: readonly string[]): readonly Fitting[] =>
+  prepared<Omit<Fitting, 'fit'>>(db, sql)
+    .all(...values)
     .map((named) => ({ ...named, fit: fit(named.text) }))
 
 const projectsFor = (db: Mirror, fit: Fit): readonly Suggestion[] => ranked('project', namesThatFit(db, PROJECTS, fit))
@@ -188,18 +181,21 @@ const TITLES_MAX = 100
 const TITLE_SIGNS_MIN = 2
 
 const WITH_TITLE = `
-  select c.id, c.title, c.last_activity_at as lastActivityAtMs
-  from chat_terms cross join chats c on c.num = chat_terms.rowid
-  where chat_terms match ? and exists (select 1 from messages m where m.chat = c.num)
-  order by chat_terms.rowid desc
-  limit ${TITLES_MAX}
+  select id, title as text from (
+    select c.id, c.title, c.last_activity_at, c.num
+    from chat_terms cross join chats c on c.num = chat_terms.rowid
+    where chat_terms match ? and exists (select 1 from messages m where m.chat = c.num)
+    order by chat_terms.rowid desc
+    limit ${TITLES_MAX}
+  )
+  order by ifnull(last_activity_at, 0) desc, num desc
 `
 
 /** Chats by title, latest activity first. */
 function chatsFor(
   db: Mirror,
   words: readonly TypedWord[],
-  meant: readonly (readonly MeantWord[])[],
+  meant: readonly (readonly NearWord[])[],
   fit: Fit,
 ): readonly Suggestion[] {
   const [only, ...others] = words
@@ -211,13 +207,7 @@ function chatsFor(
       return [...phrases, ...near.map(({ word }) => wholeWord(word))]
     }),
   )
-  const found = prepared<{ id: string; title: string; lastActivityAtMs: number | null }>(db, WITH_TITLE)
-    .all(`{title} : (${match})`)
-    .toSorted((a, b) => (b.lastActivityAtMs ?? 0) - (a.lastActivityAtMs ?? 0))
-  return ranked(
-    'chat',
-    found.map(({ id, title }) => ({ id, text: title, fit: fit(title) })),
-  )
+  return ranked('chat', namesThatFit(db, WITH_TITLE, fit, `{title} : (${match})`))
 }
 
 /** A message can be as large as the output of a tool, so only a few of moderate size are read. */
@@ -280,7 +270,9 @@ function wordFit(word: TypedWord): Fit {
     if (spans.some(({ start, end }) => start === 0 && end === text.length)) return WHOLE
     if (spans.length > 0) return spans.some(({ start }) => start === 0) ? AT_START : SOMEWHERE
     if (only === undefined || slips === 0) return 0
-    return tokenize(text).some(({ term }) => editDistance(only.term, term, word.isUnfinished) <= slips) ? NEARLY : 0
+    return tokenize(text).some(({ term }) => editDistance(only.term, term, word.isUnfinished, slips) <= slips)
+      ? NEARLY
+      : 0
   }
 }
 

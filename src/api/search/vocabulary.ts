@@ -1,9 +1,10 @@
+import { stemmer } from '@orama/stemmers/english'
 import { ATTACHED } from '../../mirror/index/index-file.ts'
 import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import { editDistance } from '../../text/nearest-name.ts'
 import type { TermPhrase } from '../../text/passages/matcher.ts'
-import { tokenize } from '../../text/terms/terms.ts'
+import { termsOf } from '../../text/terms/terms.ts'
 import { phrasesExpression } from './condition.ts'
 import { echo, printQuery } from './parse.ts'
 import type { InsideNode } from './query.ts'
@@ -11,25 +12,21 @@ import type { InsideNode } from './query.ts'
 /** Above this number, all words count as equally frequent. */
 const HOLDERS_MAX = 5000
 
-const COUNT_MESSAGES = `
-  select count(*) as count
-  from (select 1 from message_terms where message_terms match @match limit @most)
-`
-const COUNT_TITLES = `
-  select count(*) as count from (select 1 from chat_terms where chat_terms match @match limit @most)
+const COUNT_HOLDERS = `
+  select (select count(*) from (select 1 from message_terms where message_terms match @match limit ${HOLDERS_MAX}))
+    + (select count(*) from (select 1 from chat_terms where chat_terms match @match limit ${HOLDERS_MAX}))
 `
 
-/** How many messages and titles contain one of these phrases, in any column. @param most of each are counted */
-export function countHolders(db: Mirror, phrases: readonly TermPhrase[], most = HOLDERS_MAX): number {
+/** How many messages and titles contain one of these phrases, in any column. */
+export function countHolders(db: Mirror, phrases: readonly TermPhrase[]): number {
   if (phrases.length === 0) return 0
   const match = phrasesExpression({ columns: null }, phrases)
-  const counted = [COUNT_MESSAGES, COUNT_TITLES].map((sql) => prepared<{ count: number }>(db, sql).get({ match, most }))
-  return counted.reduce((sum, row) => sum + (row?.count ?? 0), 0)
+  return prepared<number>(db, COUNT_HOLDERS).pluck().get({ match }) ?? 0
 }
 
 /** A word of the mirror, with its edit distance from a typed one. */
-interface NearWord {
-  readonly term: string
+export interface NearWord {
+  readonly word: string
   readonly distance: number
 }
 
@@ -48,9 +45,9 @@ const LETTERS_MAX = 64
  * any more. For distance 2 the first letter is taken as right.
  * @param isUnfinished whether the word is still being typed. Then it is compared with the beginnings of others
  */
-export function nearWords(db: Mirror, word: string, distanceMax: number, isUnfinished = false): readonly NearWord[] {
+export function nearWords(db: Mirror, typed: string, distanceMax: number, isUnfinished = false): readonly NearWord[] {
   if (distanceMax === 0) return []
-  const letters = Array.from(word)
+  const letters = Array.from(typed)
   const [first = ''] = letters
   const most = isUnfinished ? LETTERS_MAX : letters.length + distanceMax
   const end = letters.slice(2).join('')
@@ -59,12 +56,12 @@ export function nearWords(db: Mirror, word: string, distanceMax: number, isUnfin
     .all({ first, end, least: letters.length - distanceMax, most })
   // Of a longer word only the beginning can be near.
   return alike
-    .filter(isSpellable)
-    .map((term) => ({
-      term,
-      distance: editDistance(word, term.slice(0, letters.length + distanceMax + 1), isUnfinished),
+    .map((word) => ({
+      word,
+      distance: editDistance(typed, word.slice(0, letters.length + distanceMax + 1), isUnfinished, distanceMax),
     }))
-    .filter(({ term, distance }) => distance > 0 && distance <= (term.startsWith(first) ? distanceMax : 1))
+    .filter(({ word, distance }) => distance > 0 && distance <= (word.startsWith(first) ? distanceMax : 1))
+    .filter(({ word }) => isSpellable(word))
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, FOUND_MAX)
 }
@@ -86,6 +83,59 @@ export function slipsForgiven(term: string, lettersMin = LETTERS_MIN): 0 | 1 | 2
   const count = Array.from(term).length
   if (count < lettersMin || !isSpellable(term)) return 0
   return count < TWO_SLIPS_LETTERS_MIN ? 1 : 2
+}
+
+/** Words with a shorter beginning have too many neighbours. */
+const BEGINNING_MIN = 3
+/** The last letter of a stem may differ from the word: the stem of `memory` is `memori`. */
+const STEM_END = 1
+/** How many letters a form may have after its stem. */
+const ENDING_MAX = 6
+/** How many words with the same beginning are looked at, and how many forms of a word are searched for. */
+const LOOKED_AT_MAX = 3000
+const FORMS_MAX = 32
+
+const NEIGHBOURS = `
+  select term from terms where term >= @low and term < @high and length(term) <= @length limit ${LOOKED_AT_MAX}
+`
+const isWord = /^\p{L}+$/u
+
+/** British and American spellings. Where the other one is no word, the index does not have it. */
+const regional = [
+  ['our', 'or'],
+  ['is', 'iz'],
+  ['ys', 'yz'],
+  ['ll', 'l'],
+  ['tre', 'ter'],
+  ['ogue', 'og'],
+  ['enc', 'ens'],
+] as const
+const spellings: readonly (readonly [pattern: RegExp, other: string])[] = [
+  ...regional
+    .flatMap(([one, other]) => [[one, other] as const, [other, one] as const])
+    .map(([one, other]) => [new RegExp(`(?<=^[a-z]{3,})${one}(?=[a-z]{0,6}$)`), other] as const),
+  // A possessive, a contraction without its sign, one with it, and a sign between thousands.
+  [/['’]s$/i, ''],
+  [/['’](?=[a-z]+$)/i, ''],
+  [/(?<=^[a-z]+n)(?=t$)/i, "'"],
+  [/(?<=^[1-9]\d*)(?=(?:\d{3})+$)/g, ','],
+]
+
+/** A word, then the same word as others write it, and the words of the mirror that have the same stem in English. */
+export function formsOf(db: Mirror, text: string): readonly string[] {
+  const written = new Set([text, ...spellings.map(([pattern, other]) => text.replace(pattern, other))])
+  const forms = [...written].flatMap((word) => withSameStem(db, word))
+  return [...new Set([...written, ...forms])].slice(0, FORMS_MAX)
+}
+
+/** The words of the mirror with the same stem, also the word itself if the mirror has it. */
+export function withSameStem(db: Mirror, word: string): readonly string[] {
+  const root = stemmer(word)
+  const low = word.slice(0, Math.max(BEGINNING_MIN, root.length - STEM_END))
+  if (root.length < BEGINNING_MIN || low.length < BEGINNING_MIN || !isWord.test(word)) return []
+  const bounds = { low, high: `${low}\u{10ffff}`, length: root.length + ENDING_MAX }
+  const near = prepared<string>(db, NEIGHBOURS).pluck().all(bounds)
+  return near.filter((other) => isWord.test(other) && stemmer(other) === root)
 }
 
 /** A word with the number of messages that contain it. */
@@ -126,44 +176,34 @@ const AFTER_ONE_SIGN_MAX = 20
 // In a hash, letters and digits are one term.
 const hexDigits = /^[\da-f]+$/i
 
+/** Besides the text itself. The shortest come first, because they are closest to it. */
+const TERMS_WITH = `
+  select term from terms
+  where instr(term, @part) > 0 and term <> @part and (not @isEnding or substr(term, -length(@part)) = @part)
+  order by length(term), term limit @most
+`
+
 /**
  * The words that contain a text, or end with it. If the text has several terms, it is found in the lower-case form of a
  * word, or as adjacent terms: the first one ends with the first term, and the last one begins with the last term.
  */
 export function termsInside(db: Mirror, node: InsideNode, warnings: string[]): readonly TermPhrase[] {
-  const terms = tokenize(node.text).map((term) => term.term)
-  const whole = tokenize(node.text.toLowerCase()).map((term) => term.term)
-  const [first = '', ...rest] = terms
-  const isPrefix = !node.isEnding
-  const found = new Map<string, TermPhrase>()
+  const [first = '', ...rest] = termsOf(node.text)
+  const whole = termsOf(node.text.toLowerCase())
+  const phrases: TermPhrase[] = []
   let isCut = false
-  const add = (listed: Listed, rests: readonly string[], isOpen: boolean): void => {
-    isCut ||= !listed.isWhole
-    for (const term of listed.terms) {
-      const phrase = [term, ...rests]
-      found.set(phrase.join(' '), { terms: phrase, isPrefix: isOpen })
-    }
+  const add = (part: string, isEnding: boolean, most: number, rests: readonly string[]): void => {
+    const listed = prepared<string>(db, TERMS_WITH)
+      .pluck()
+      .all({ part, isEnding: Number(isEnding), most: most + 1 })
+    isCut ||= listed.length > most
+    const isPrefix = rests.length > 0 && !node.isEnding
+    phrases.push(...[part, ...listed.slice(0, most)].map((term) => ({ terms: [term, ...rests], isPrefix })))
   }
   const most = Array.from(first).length === 1 ? AFTER_ONE_SIGN_MAX : TERMS_MAX
-  if (rest.length > 0) add(listTerms(db, first, true, most), rest, isPrefix)
+  if (rest.length > 0) add(first, true, most, rest)
   const [only = ''] = whole.length === 1 ? whole : hexDigits.test(node.text) ? [node.text.toLowerCase()] : []
-  if (only !== '') add(listTerms(db, only, node.isEnding, TERMS_MAX), [], false)
+  if (only !== '') add(only, node.isEnding, TERMS_MAX, [])
   if (isCut) warnings.push(`Too many words contain ${echo(printQuery(node))}: only some of them were searched for.`)
-  return [...found.values()]
-}
-
-const TERMS_WITH = `select term from terms where instr(term, @part) > 0`
-
-interface Listed {
-  /** The shortest first, because they are closest to the typed text. The typed text is always included. */
-  readonly terms: readonly string[]
-  readonly isWhole: boolean
-}
-
-function listTerms(db: Mirror, part: string, isEnding: boolean, most: number): Listed {
-  const listed = prepared<string>(db, TERMS_WITH).pluck().all({ part })
-  const known = listed
-    .filter((term) => term !== part && (!isEnding || term.endsWith(part)))
-    .toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
-  return { terms: [part, ...known.slice(0, most)], isWhole: known.length <= most }
+  return phrases
 }

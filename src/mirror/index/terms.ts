@@ -10,7 +10,7 @@ const NO_TERMS = Buffer.alloc(0)
 /** @param partsJson a message's parts as stored */
 export function cutParts(partsJson: string): MessageTerms {
   const parts = parseParts(partsJson)
-  const { columns } = searchColumns(parts)
+  const columns = searchColumns(parts)
   const cut = columnNames.map((name) => (columns[name] === '' ? NO_TERMS : indexTermBytes(columns[name])))
   return [...cut, Buffer.from(markTerms(parts))]
 }

@@ -1,4 +1,4 @@
-import { BREAK, kindOf, isUnspacedSign, visitLoweredWords, visitTerms } from '../terms/terms.ts'
+import { BREAK, kindOf, isUnspacedSign, visitLoweredWords, visitTerms, type Term } from '../terms/terms.ts'
 
 /** Consecutive terms. The last one may be the beginning of a longer term. */
 export interface TermPhrase {
@@ -35,10 +35,6 @@ export interface TermMatcher {
 
 const MATCHES_MAX = 10_000
 
-interface Place extends Span {
-  readonly term: string
-}
-
 interface NumberedPhrase extends TermPhrase {
   readonly number: number
 }
@@ -70,87 +66,72 @@ function createFinder(numbered: readonly NumberedPhrase[]): (text: string) => re
   }
   const prefixes = numbered.filter((phrase) => phrase.isPrefix)
   const longest = Math.max(1, ...numbered.map((phrase) => phrase.terms.length))
-  const lastTerms = [...new Set(numbered.map((phrase) => phrase.terms.at(-1) ?? ''))]
-  const wanted: Wanted = { byLastTerm, prefixes, lastTerms, longest }
-  return (text) => (numbered.length === 0 ? [] : findMatches(text, wanted))
+  const lastTerms = new Set(numbered.map((phrase) => phrase.terms.at(-1) ?? ''))
+  return (text) => {
+    const stretches = numbered.length === 0 ? [] : nearStretches(text, lastTerms, longest - 1)
+    const matches: TermMatch[] = []
+    // The last few terms are enough: a phrase is checked when its last term is found.
+    const recent: Term[] = []
+    let count = 0
+    const check = (phrase: NumberedPhrase): void => {
+      const places = placesOf(phrase, recent, count, longest)
+      if (places !== null) matches.push({ word: phrase.number, spans: joinSpans(text, places) })
+    }
+    const visit = (term: string, start: number, end: number): void => {
+      if (matches.length >= MATCHES_MAX) return
+      recent[count % longest] = { term, start, end }
+      count += 1
+      const ending = byLastTerm.get(term)
+      if (ending !== undefined) for (const phrase of ending) check(phrase)
+      for (const phrase of prefixes) if (term.startsWith(phrase.terms.at(-1) ?? '')) check(phrase)
+    }
+    for (const { start, end } of stretches) {
+      count = 0
+      visitTerms(text, visit, start, end)
+    }
+    // The index also contains a camel-case word in lower case, without neighbours.
+    const visitLowered = (word: string, start: number, end: number): void => {
+      count = 0
+      visitTerms(word, (term) => visit(term, start, end))
+    }
+    for (const { start, end } of stretches) visitLoweredWords(text, visitLowered, start, end)
+    return matches
+  }
 }
 
-interface Wanted {
-  readonly byLastTerm: ReadonlyMap<string, readonly NumberedPhrase[]>
-  readonly prefixes: readonly NumberedPhrase[]
-  readonly lastTerms: readonly string[]
-  /** Number of terms of the longest phrase. */
-  readonly longest: number
-}
-
-function findMatches(text: string, { byLastTerm, prefixes, lastTerms, longest }: Wanted): readonly TermMatch[] {
-  const stretches = nearStretches(text, lastTerms, longest - 1)
-  const matches: TermMatch[] = []
-  // The last few terms are enough: a phrase is checked when its last term is found.
-  const recent: Place[] = []
-  let count = 0
-  const check = (phrase: NumberedPhrase): void => {
-    const places = placesOf(phrase, recent, count, longest)
-    if (places !== null) matches.push({ word: phrase.number, spans: joinSpans(text, places) })
-  }
-  const visit = (term: string, start: number, end: number): void => {
-    if (matches.length >= MATCHES_MAX) return
-    recent[count % longest] = { term, start, end }
-    count += 1
-    const ending = byLastTerm.get(term)
-    if (ending !== undefined) for (const phrase of ending) check(phrase)
-    for (const phrase of prefixes) if (term.startsWith(phrase.terms.at(-1) ?? '')) check(phrase)
-  }
-  for (const { start, end } of stretches) {
-    count = 0
-    visitTerms(text, visit, start, end)
-  }
-  // The index also contains a camel-case word in lower case, without neighbours.
-  const visitLowered = (word: string, start: number, end: number): void => {
-    count = 0
-    visitTerms(word, (term) => visit(term, start, end))
-  }
-  for (const { start, end } of stretches) visitLoweredWords(text, visitLowered, start, end)
-  return matches
-}
-
-function placesOf(
-  phrase: TermPhrase,
-  recent: readonly Place[],
-  count: number,
-  longest: number,
-): readonly Place[] | null {
+function placesOf(phrase: TermPhrase, recent: readonly Term[], count: number, longest: number): readonly Term[] | null {
   const length = phrase.terms.length
   if (count < length) return null
-  const places: Place[] = []
+  const places: Term[] = []
   for (const [index, term] of phrase.terms.entries()) {
     const place = recent[(count - length + index) % longest]
     if (place === undefined) return null
     const isLast = index === length - 1
     if (place.term !== term && !(isLast && phrase.isPrefix && place.term.startsWith(term))) return null
-    places.push(isLast && phrase.isPrefix && isUnspacedSign(term) ? firstSignOf(place, term) : place)
+    // A single character is searched as the start of a pair, but only the character itself is a match.
+    const end = isLast && phrase.isPrefix && isUnspacedSign(term) ? place.start + term.length : place.end
+    places.push(end < place.end ? { ...place, end } : place)
   }
   return places
 }
 
-/** A single character is searched as the start of a pair, but only the character itself is a match. */
-function firstSignOf(place: Place, sign: string): Place {
-  return { ...place, end: Math.min(place.end, place.start + sign.length) }
+function joinSpans(text: string, places: readonly Term[]): readonly Span[] {
+  const spans: Span[] = []
+  for (const { start, end } of places)
+    addSpan(spans, { start, end }, (last) => start <= last.end || !/\s/.test(text.slice(last.end, start)))
+  return spans
 }
 
-function joinSpans(text: string, places: readonly Place[]): readonly Span[] {
-  const spans: Span[] = []
-  for (const { start, end } of places) {
-    const last = spans.at(-1)
-    const isJoined = last !== undefined && (start <= last.end || !/\s/.test(text.slice(last.end, start)))
-    if (isJoined) spans[spans.length - 1] = { start: last.start, end: Math.max(end, last.end) }
-    else spans.push({ start, end })
-  }
-  return spans
+/** Appends a span, or extends the last one if both are one. By default they are if they touch. */
+export function addSpan(spans: Span[], span: Span, isOne = (last: Span): boolean => span.start <= last.end): void {
+  const last = spans.at(-1)
+  if (last === undefined || !isOne(last)) spans.push(span)
+  else spans[spans.length - 1] = { start: last.start, end: Math.max(last.end, span.end) }
 }
 
 /** With more search texts than this, splitting the whole text into terms is cheaper. */
 const NEEDLES_MAX = 16
+const isAscii = /^[a-z\d]+$/
 
 /**
  * The stretches of a text that may contain one of these terms, so the rest need not be split into terms. These are words
@@ -159,35 +140,18 @@ const NEEDLES_MAX = 16
  * @param terms in lower case
  * @param wordsBefore how many words before each match belong to its stretch
  */
-function nearStretches(text: string, terms: readonly string[], wordsBefore: number): readonly Span[] {
-  const lowered = text.toLowerCase()
-  // A few characters have a lower case of another length. After such a character all offsets would be wrong.
-  if (terms.length > NEEDLES_MAX || lowered.length !== text.length) return [{ start: 0, end: text.length }]
-  const seekers = terms.map((term) => (from: number) => asOffset(lowered.indexOf(term, from)))
-  // Counting the bytes is much faster than looking at each character.
-  if (Buffer.byteLength(text) > text.length) seekers.push(seekBeyondAscii(text))
-  const heads = seekers.map((seek) => seek(0))
+function nearStretches(text: string, terms: ReadonlySet<string>, wordsBefore: number): readonly Span[] {
+  if (terms.size > NEEDLES_MAX) return [{ start: 0, end: text.length }]
+  const sought = new RegExp([...[...terms].filter((term) => isAscii.test(term)), '[^\\0-\\x7f]'].join('|'), 'gi')
   const stretches: Span[] = []
-  for (let at = Math.min(...heads); at < Infinity; at = Math.min(...heads)) {
-    const last = stretches.at(-1)
-    const start = startBefore(text, at, wordsBefore, last?.end ?? 0)
-    const end = wordEnd(text, at)
-    if (last !== undefined && start <= last.end) stretches[stretches.length - 1] = { start: last.start, end }
-    else stretches.push({ start, end })
-    for (const [index, head] of heads.entries()) if (head < end) heads[index] = seekers[index]?.(end) ?? Infinity
+  for (let found = sought.exec(text); found !== null; found = sought.exec(text)) {
+    const start = startBefore(text, found.index, wordsBefore, stretches.at(-1)?.end ?? 0)
+    const end = wordEnd(text, found.index)
+    addSpan(stretches, { start, end })
+    sought.lastIndex = end
   }
   return stretches
 }
-
-function seekBeyondAscii(text: string): (from: number) => number {
-  const beyondAscii = /[^\0-\u007f]/g
-  return (from) => {
-    beyondAscii.lastIndex = from
-    return beyondAscii.exec(text)?.index ?? Infinity
-  }
-}
-
-const asOffset = (index: number): number => (index < 0 ? Infinity : index)
 
 const isBreak = (text: string, at: number): boolean =>
   text.charCodeAt(at) < 0x80 && kindOf(text.charCodeAt(at)) === BREAK

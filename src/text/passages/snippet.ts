@@ -1,4 +1,4 @@
-import type { Span, TermMatch } from './matcher.ts'
+import { addSpan, type Span, type TermMatch } from './matcher.ts'
 
 /** UTF-16 units, before escaping. */
 const LENGTH_MAX = 240
@@ -33,10 +33,8 @@ function chooseWindows(text: string, found: readonly TermMatch[], lengthMax: num
   const room = Math.max(0, Math.floor((length - words - (passages.length - 1) * BETWEEN.length) / passages.length))
   const windows: Span[] = []
   for (const passage of passages) {
-    const last = windows.at(-1)
-    const window = windowAround(text, passage, room, last?.end ?? 0)
-    if (window.start === last?.end) windows[windows.length - 1] = { start: last.start, end: window.end }
-    else if (window.end > window.start) windows.push(window)
+    const window = windowAround(text, passage, room, windows.at(-1)?.end ?? 0)
+    if (window.end > window.start) addSpan(windows, window)
   }
   return windows
 }
@@ -55,10 +53,7 @@ function choosePassages(found: readonly TermMatch[], lengthMax: number): readonl
     .map(({ word, spans }): Place => ({ word, start: spans[0]?.start ?? 0, end: spans.at(-1)?.end ?? 0 }))
     .toSorted((a, b) => a.start - b.start)
   const wordCount = new Set(places.map(({ word }) => word)).size
-  let best: { readonly passages: readonly Span[]; readonly words: number } = {
-    passages: [{ start: 0, end: 0 }],
-    words: 0,
-  }
+  let best = { passages: [{ start: 0, end: 0 }] as readonly Span[], words: 0 }
   for (let count = 1; count <= PASSAGES_MAX && best.words < wordCount; count += 1) {
     const length = count === 1 ? lengthMax : Math.floor(lengthMax / count) - CONTEXT_LENGTH
     if (count > 1 && length < CONTEXT_LENGTH) break
@@ -159,13 +154,9 @@ function markSpans(text: string, window: Span, spans: readonly Span[]): string {
   const touching = spans.filter(({ start, end }) => end > window.start && start < window.end)
   const whole = touching.filter(({ start, end }) => start >= window.start && end <= window.end)
   const shown = (whole.length > 0 ? whole : touching).toSorted((a, b) => a.start - b.start)
-  const marked: { start: number; end: number }[] = []
-  for (const span of shown) {
-    const last = marked.at(-1)
-    const [start, end] = [Math.max(span.start, window.start), Math.min(span.end, window.end)]
-    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
-    else marked.push({ start, end })
-  }
+  const marked: Span[] = []
+  for (const { start, end } of shown)
+    addSpan(marked, { start: Math.max(start, window.start), end: Math.min(end, window.end) })
   let html = ''
   let at = window.start
   for (const { start, end } of marked) {

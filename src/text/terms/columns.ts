@@ -1,6 +1,6 @@
 import type { Json } from '../../model/json.ts'
-import type { Part, ToolPart } from '../../model/part.ts'
-import { stretchesOf, withoutEscapes, withoutOrders } from '../passages/spoken-texts.ts'
+import type { Part } from '../../model/part.ts'
+import { stretchesOf, withoutEscapes, withoutOrders } from '../passages/stretches.ts'
 import { GAP_TERM, indexTerms } from './terms.ts'
 
 /** The columns of the full-text table. The first one wins if two match a query equally well. */
@@ -9,18 +9,6 @@ export type ColumnName = (typeof columnNames)[number]
 
 /** The searchable text of each kind of part. */
 export type ColumnTexts = Readonly<Record<ColumnName, string>>
-
-export interface SearchColumns {
-  /** The searchable texts of a message by column, as written: not split into terms yet. */
-  readonly columns: ColumnTexts
-  /** True if something was too long to be indexed completely. */
-  readonly isCapped: boolean
-}
-
-export interface SearchableText {
-  readonly text: string
-  readonly isCapped: boolean
-}
 
 /** UTF-16 units of one tool call's input, and of its output. */
 const TOOL_DATA_LENGTH_MAX = 65_536
@@ -31,35 +19,30 @@ const COLUMN_LENGTH_MAX = 2_097_152
 const DEPTH_MAX = 200
 const SEPARATOR = '\n\n'
 
-/** The searchable texts of a message, by column of the full-text table. */
-export function searchColumns(parts: readonly Part[]): SearchColumns {
-  const { texts, isCapped } = capKinds(parts, parts.map(searchableText))
-  return { columns: gather(parts.flatMap((part, at) => piecesOf(part, texts[at] ?? ''))), isCapped }
+/** The searchable texts of a message by column of the full-text table, as written: not split into terms yet. */
+export function searchColumns(parts: readonly Part[]): ColumnTexts {
+  const texts = capKinds(parts, parts.map(searchableText))
+  return gather(parts.flatMap((part, at) => piecesOf(part, texts[at] ?? '')))
 }
 
 /**
  * The same, with each part complete under its own kind. The content hash of a message is computed from this, so it does
  * not change when the indexing rules change. `isCapped` is false if all of it can be found.
  */
-export function wholeColumns(parts: readonly Part[]): SearchColumns {
-  const pieces = parts.map((part) => ({ ...textOf(part, asItIs), column: columnOf(part.kind) }))
-  const texts = gather(pieces)
-  const columns = eachColumn((column) => cutColumn(texts[column]))
-  return { columns, isCapped: capKinds(parts, pieces).isCapped }
+export function wholeColumns(parts: readonly Part[]): { readonly columns: ColumnTexts; readonly isCapped: boolean } {
+  const texts = parts.map((part) => textOf(part, asItIs))
+  const found = gather(parts.map(({ kind }, at) => ({ text: texts[at] ?? '', column: columnOf(kind) })))
+  const isCapped =
+    parts.some(hasCutData) || capKinds(parts, texts).some((text, at) => text.length < (texts[at] ?? '').length)
+  return { columns: eachColumn((column) => cutText(found[column], COLUMN_LENGTH_MAX)), isCapped }
 }
 
 /** The texts of parts, cut to the indexed length of each kind. */
-function capKinds(
-  parts: readonly Part[],
-  found: readonly SearchableText[],
-): { readonly texts: readonly string[]; readonly isCapped: boolean } {
-  const texts = found.map(({ text }) => text)
-  const isDataCapped = found.some(({ isCapped }) => isCapped)
+function capKinds(parts: readonly Part[], texts: readonly string[]): readonly string[] {
   // There are at most as many characters as units, so nearly no message needs counting by character.
-  if (texts.reduce((sum, { length }) => sum + length, 0) <= KIND_CHARACTERS_MAX)
-    return { texts, isCapped: isDataCapped }
+  if (texts.reduce((sum, { length }) => sum + length, 0) <= KIND_CHARACTERS_MAX) return texts
   const room = new Map<Part['kind'], number>()
-  const cut = parts.map((part, at) => {
+  return parts.map((part, at) => {
     const text = texts[at] ?? ''
     const left = room.get(part.kind) ?? KIND_CHARACTERS_MAX
     const path = 'path' in part && part.path !== null && part.text !== null ? part.path.length + 1 : 0
@@ -67,7 +50,6 @@ function capKinds(
     room.set(part.kind, left - Math.max(0, first.characters - path))
     return first.text
   })
-  return { texts: cut, isCapped: isDataCapped || cut.some((text, at) => text.length < (texts[at] ?? '').length) }
 }
 
 /** The beginning of a text and its number of characters: two UTF-16 units may be one character. */
@@ -85,15 +67,10 @@ function gather(pieces: readonly Piece[]): ColumnTexts {
 }
 
 /** In the order in which the content hash of a message takes them. */
-const eachColumn = <Value>(of: (column: ColumnName) => Value): Record<ColumnName, Value> => ({
-  text: of('text'),
-  thinking: of('thinking'),
-  code: of('code'),
-  tool: of('tool'),
-  attachment: of('attachment'),
-  plan: of('plan'),
-  summary: of('summary'),
-})
+const HASHED: readonly ColumnName[] = ['text', 'thinking', 'code', 'tool', 'attachment', 'plan', 'summary']
+
+const eachColumn = <Value>(of: (column: ColumnName) => Value): Record<ColumnName, Value> =>
+  Object.fromEntries(HASHED.map((column) => [column, of(column)])) as Record<ColumnName, Value>
 
 /** The text of a part in one column. */
 export interface Piece {
@@ -102,7 +79,7 @@ export interface Piece {
 }
 
 /** The searchable texts of one part, by column. Fenced code in a text belongs to the column `code`. */
-export const searchablePieces = (part: Part): readonly Piece[] => piecesOf(part, searchableText(part).text)
+export const searchablePieces = (part: Part): readonly Piece[] => piecesOf(part, searchableText(part))
 
 function piecesOf(part: Part, text: string): readonly Piece[] {
   const stretches = part.kind === 'text' ? stretchesOf(text) : null
@@ -124,7 +101,7 @@ export function columnOf(kind: Part['kind']): ColumnName {
 }
 
 /** The searchable text of one part, without terminal sequences and JSON escapes. */
-export const searchableText = (part: Part): SearchableText => textOf(part, asRead)
+export const searchableText = (part: Part): string => textOf(part, asRead)
 
 /** How texts are converted: those of the part itself, and those in a tool's input and output. */
 interface Spelling {
@@ -135,7 +112,7 @@ interface Spelling {
 const asItIs: Spelling = { own: (text) => text, data: (text) => text }
 const asRead: Spelling = { own: withoutOrders, data: (text) => withoutOrders(withoutEscapes(text)) }
 
-function textOf(part: Part, spelling: Spelling): SearchableText {
+function textOf(part: Part, spelling: Spelling): string {
   const { own } = spelling
   switch (part.kind) {
     case 'text':
@@ -150,49 +127,41 @@ function textOf(part: Part, spelling: Spelling): SearchableText {
       return whole([part.path, part.text === null ? null : own(part.text)])
     case 'todo':
       return whole(part.items.map((item) => item.content))
-    default:
-      return toolText(part, spelling)
-  }
-}
-
-function whole(pieces: readonly (string | null)[]): SearchableText {
-  return { text: pieces.filter((piece) => piece !== null && piece !== '').join('\n'), isCapped: false }
-}
-
-function toolText(part: ToolPart, { own, data }: Spelling): SearchableText {
-  const input = stringLeaves(part.input, data)
-  const output = stringLeaves(part.output, data)
-  const error = part.error === null ? null : own(part.error)
-  const { text } = whole([part.name, ...part.paths, input.text, output.text, error])
-  return { text, isCapped: input.isCapped || output.isCapped }
-}
-
-/** The strings of a JSON value in document order. Nobody searches for keys and numbers. */
-function stringLeaves(value: Json, spell: (text: string) => string): SearchableText {
-  const leaves: string[] = []
-  const pending: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }]
-  let left = TOOL_DATA_LENGTH_MAX
-  let isCapped = false
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (typeof next.value === 'string') {
-      const room = Math.max(0, left)
-      if (next.value.length > room) isCapped = true
-      if (room === 0) break
-      leaves.push(spell(cutText(next.value, room)))
-      left -= next.value.length + 1
-    } else if (typeof next.value === 'object' && next.value !== null) {
-      if (next.depth >= DEPTH_MAX) isCapped = true
-      else pushReversed(pending, Object.values(next.value), next.depth + 1)
+    default: {
+      const [input, output] = [part.input, part.output].map((value) => stringLeaves(value, spelling.data).text)
+      return whole([part.name, ...part.paths, input ?? '', output ?? '', part.error === null ? null : own(part.error)])
     }
   }
+}
+
+const whole = (pieces: readonly (string | null)[]): string =>
+  pieces.filter((piece) => piece !== null && piece !== '').join('\n')
+
+const hasCutData = (part: Part): boolean =>
+  part.kind === 'tool' && [part.input, part.output].some((value) => stringLeaves(value, asItIs.data).isCapped)
+
+/** The strings of a JSON value in document order. Nobody searches for keys and numbers. */
+function stringLeaves(
+  value: Json,
+  spell: (text: string) => string,
+): { readonly text: string; readonly isCapped: boolean } {
+  const leaves: string[] = []
+  let left = TOOL_DATA_LENGTH_MAX
+  let isCapped = false
+  const visit = (each: Json, depth: number): void => {
+    if (typeof each === 'string') {
+      const room = Math.max(0, left)
+      isCapped ||= each.length > room
+      if (room > 0) leaves.push(spell(cutText(each, room)))
+      left -= each.length + 1
+    } else if (typeof each === 'object' && each !== null) {
+      if (depth >= DEPTH_MAX) isCapped = true
+      else for (const inner of Object.values(each)) visit(inner, depth + 1)
+    }
+  }
+  visit(value, 0)
   return { text: leaves.filter((leaf) => leaf !== '').join('\n'), isCapped }
 }
-
-function pushReversed(pending: { value: Json; depth: number }[], values: readonly Json[], depth: number): void {
-  for (let index = values.length - 1; index >= 0; index -= 1) pending.push({ value: values[index] ?? null, depth })
-}
-
-const cutColumn = (column: string): string => cutText(column, COLUMN_LENGTH_MAX)
 
 function cutText(text: string, length: number): string {
   if (text.length <= length) return text
@@ -251,11 +220,7 @@ function pathTerms(path: string): string {
   const spelt = indexTerms(path)
   const lowered = indexTerms(path.toLowerCase())
   const terms = spelt === lowered ? spelt : `${spelt} ${GAP_TERM} ${lowered}`
-  return terms
-    .split(' ')
-    .filter((term) => term !== '')
-    .map(asPathTerm)
-    .join(' ')
+  return terms.replaceAll(/[^ ]+/g, (term) => asPathTerm(term))
 }
 
 export const asPathTerm = (term: string): string => PATH_SIGN + term

@@ -1,7 +1,11 @@
-/** One folded character: its indexed form, and its place in the original text (UTF-16 offsets). */
-export interface Sign {
+/** The indexed form of one character. */
+interface Folded {
   readonly text: string
   readonly kind: number
+}
+
+/** The same with its place in the original text (UTF-16 offsets). */
+interface Sign extends Folded {
   readonly start: number
   readonly end: number
 }
@@ -9,16 +13,16 @@ export interface Sign {
 // Numbers instead of strings: they are stored in a byte table, one per UTF-16 unit.
 export const BREAK = 1
 export const LOWER = 2
-export const UPPER = 3
-export const DIGIT = 4
-export const UNSPACED = 5
-export const EMOJI = 6
-export const MARK = 7
-export const UNSPACED_MARK = 8
-export const IGNORED = 9
+const UPPER = 3
+const DIGIT = 4
+const UNSPACED = 5
+const EMOJI = 6
+const MARK = 7
+const UNSPACED_MARK = 8
+const IGNORED = 9
 
 /** Scripts without blanks between words. */
-export const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
+const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar']
 const unspacedSign = new RegExp(
   `[${UNSPACED_SCRIPTS.map((script) => `\\p{Script_Extensions=${script}}`).join('')}]`,
   'u',
@@ -78,7 +82,7 @@ function classify(codePoint: number): number {
  * every folded character keeps its place in the original.
  * @returns the offset after the cluster
  */
-export function appendCluster(text: string, start: number, into: Sign[]): number {
+function appendCluster(text: string, start: number, into: Sign[]): number {
   const codePoint = text.codePointAt(start) ?? 0
   const baseEnd = start + (codePoint > 0xffff ? 2 : 1)
   const kind = kindOf(codePoint)
@@ -107,13 +111,7 @@ function clusterEnd(text: string, from: number): number {
 function extendsCluster(codePoint: number): boolean {
   // Conjoining vowels and finals of Hangul, and half-width voicing marks, are letters that compose with the former one.
   if ((codePoint >= 0x1160 && codePoint <= 0x11ff) || codePoint === 0xff9e || codePoint === 0xff9f) return true
-  const kind = kindOf(codePoint)
-  return kind === MARK || kind === UNSPACED_MARK || kind === IGNORED
-}
-
-interface Folded {
-  readonly text: string
-  readonly kind: number
+  return isMark(kindOf(codePoint))
 }
 
 const CACHED_CLUSTERS_MAX = 20_000
@@ -285,8 +283,7 @@ function isApart(text: string, at: number): boolean {
 export function isUnspacedSign(term: string): boolean {
   const codePoint = term.codePointAt(0) ?? 0
   if (term.length !== (codePoint > 0xffff ? 2 : 1)) return false
-  const kind = kindOf(codePoint)
-  return kind === UNSPACED || kind === UNSPACED_MARK
+  return isUnspacedKind(kindOf(codePoint))
 }
 
 /**
@@ -338,8 +335,15 @@ function visitRun(text: string, start: number, visit: VisitTerm): number {
     else if (kindAt(text, at) === BREAK) break
     else at = appendCluster(text, at, signs)
   }
-  let from = 0
-  while (from < signs.length) from = visitStretch(signs, from, visit)
+  for (const { 0: shape, index } of shapeOf(signs).matchAll(stretchShapes)) {
+    const stretch = signs.slice(index, index + shape.length)
+    const isHash = shape.includes('0') && !/a.*A|A.*a/.test(shape) && wholeHash.test(textOf(stretch))
+    if (shape.startsWith('u')) visitPairs(stretch, visit)
+    else if (isHash || shape.length === 1) visitPart(stretch, visit)
+    else
+      for (const { 0: part, index: from } of shape.matchAll(partShapes))
+        visitPart(stretch.slice(from, from + part.length), visit)
+  }
   return at
 }
 
@@ -347,76 +351,41 @@ function visitRun(text: string, start: number, visit: VisitTerm): number {
 const isHiddenSpace = (text: string, at: number, before = BREAK): boolean =>
   text.charCodeAt(at) === 0x200b && (isUnspacedKind(before) || before === MARK)
 
-/** Visits one emoji, one stretch of an unspaced script, or one word. @returns the index of the sign after it */
-function visitStretch(signs: readonly Sign[], from: number, visit: VisitTerm): number {
-  const first = signs[from]
-  if (first === undefined || first.kind === BREAK) return from + 1
-  if (first.kind === EMOJI) {
-    visit(first.text, first.start, first.end)
-    return from + 1
+const isUnspacedKind = (kind = BREAK): boolean => kind === UNSPACED || kind === UNSPACED_MARK
+
+/** One letter for each kind, by its number. */
+const SHAPES = '  aA0uemu'
+/** An emoji, a stretch of an unspaced script, and a word. */
+const stretchShapes = /e|u+|[maA0]+/g
+/** The parts of a word, as in `asciiParts`. */
+const partShapes = /m*(?:A?a+|A+(?!a))|m+|0+/g
+
+/** The kinds of the signs as a text. A mark has the kind of the sign before it. */
+function shapeOf(signs: readonly Sign[]): string {
+  let [shape, last] = ['', ' ']
+  for (const { kind } of signs) {
+    if (kind !== MARK || last === ' ' || last === 'e') last = SHAPES.charAt(kind)
+    shape += last
   }
-  const isUnspaced = isUnspacedKind(first.kind)
-  let to = from + 1
-  while (to < signs.length && continues(signs[to]?.kind ?? BREAK, isUnspaced)) to += 1
-  const stretch = signs.slice(from, to)
-  if (isUnspaced) visitPairs(stretch, visit)
-  else visitWord(stretch, visit)
-  return to
-}
-
-function isUnspacedKind(kind: number): boolean {
-  return kind === UNSPACED || kind === UNSPACED_MARK
-}
-
-function continues(kind: number, isUnspaced: boolean): boolean {
-  if (kind === BREAK || kind === EMOJI) return false
-  return kind === MARK || isUnspacedKind(kind) === isUnspaced
+  return shape
 }
 
 function visitPairs(signs: readonly Sign[], visit: VisitTerm): void {
   for (const [index, sign] of signs.entries()) {
     const next = signs[index + 1]
-    if (next === undefined) visit(sign.text, sign.start, sign.end)
-    else visit(sign.text + next.text, sign.start, next.end)
+    visit(sign.text + (next?.text ?? ''), sign.start, (next ?? sign).end)
   }
-}
-
-function visitWord(signs: readonly Sign[], visit: VisitTerm): void {
-  const folded = signs.map((sign) => sign.text).join('')
-  const isWhole = wholeHash.test(folded) && isOneCase(signs)
-  let part: Sign[] = []
-  let before = BREAK
-  for (const [index, sign] of signs.entries()) {
-    const kind = sign.kind === MARK ? before : sign.kind
-    if (part.length > 0 && !isWhole && isPartStart(before, kind, signs[index + 1]?.kind ?? BREAK)) {
-      visitPart(part, visit)
-      part = []
-    }
-    part.push(sign)
-    before = kind
-  }
-  visitPart(part, visit)
-}
-
-function isOneCase(signs: readonly Sign[]): boolean {
-  return !(signs.some((sign) => sign.kind === UPPER) && signs.some((sign) => sign.kind === LOWER))
 }
 
 function visitPart(part: readonly Sign[], visit: VisitTerm): void {
-  const first = part[0]
-  const last = part.at(-1)
-  if (first === undefined || last === undefined) return
-  visit(cutTerm(part.map((sign) => sign.text).join('')), first.start, last.end)
+  const [first, last] = [part[0], part.at(-1)]
+  if (first !== undefined && last !== undefined) visit(cutTerm(textOf(part)), first.start, last.end)
 }
+
+const textOf = (signs: readonly Sign[]): string => signs.map(({ text }) => text).join('')
 
 function cutTerm(term: string): string {
   if (term.length <= TERM_LENGTH_MAX) return term
   const isInsidePair = (term.codePointAt(TERM_LENGTH_MAX - 1) ?? 0) > 0xffff
   return term.slice(0, isInsidePair ? TERM_LENGTH_MAX - 1 : TERM_LENGTH_MAX)
-}
-
-/** As for ASCII: see `asciiParts`. */
-function isPartStart(before: number, kind: number, after: number): boolean {
-  const isHump = kind === UPPER && (before === LOWER || (before === UPPER && after === LOWER))
-  return isHump || (before === DIGIT) !== (kind === DIGIT)
 }

@@ -50,7 +50,7 @@ function unfenced(part: Part): readonly Part[] {
 }
 
 function messageDocument(message: PlainMessage): Document {
-  const columns = Object.entries(searchColumns(message.parts.flatMap(unfenced)).columns)
+  const columns = Object.entries(searchColumns(message.parts.flatMap(unfenced)))
   const document = documents.get(message) ?? Object.fromEntries(columns.map(([name, text]) => [name, textsOf(text)]))
   documents.set(message, document)
   return document

@@ -1,4 +1,4 @@
-import { shownFor } from '../../../text/passages/spoken-texts.ts'
+import { shownFor } from '../../../text/passages/stretches.ts'
 import { secretRules, type RuleGroup, type SecretRule } from './rules.ts'
 
 /** A secret in a text; `end` is exclusive. */
