@@ -123,6 +123,11 @@ export async function inBulk<End>(db: Mirror, write: () => Promise<End>): Promis
   }
 }
 
+/** Frees the page cache that bulk writing filled. */
+export function shrinkMemory(db: Mirror): void {
+  db.pragma('shrink_memory')
+}
+
 const SYNCHRONOUS_FULL = 2
 const TOUCH = `update sources set num = num where num = ?`
 

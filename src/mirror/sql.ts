@@ -97,28 +97,24 @@ export const writing =
 const SIZES = [32, 16, 8, 4, 2, 1]
 
 /**
- * Inserts rows, many with each statement. If a table has a trigger, SQLite copies each page before a statement changes
- * it, so that it can take back this statement alone. One statement for each row takes two to three times as long.
+ * Makes a function that inserts rows, given by their parameters, many with each statement. If a table has a trigger,
+ * SQLite copies each page before a statement changes it, so that it can take back this statement alone. One statement for
+ * each row takes two to three times as long.
+ * @param into the table and its columns
+ * @param row the values of a row, such as `(?, ?, 1)`
+ * @param onConflict the clause for rows that exist already
  */
-export class RowInsert {
-  readonly #statements: readonly (readonly [size: number, sql: string])[]
-
-  /**
-   * @param into the table and its columns
-   * @param row the values of a row, such as `(?, ?, 1)`
-   * @param onConflict the clause for rows that exist already
-   */
-  constructor(into: string, row: string, onConflict = '') {
-    this.#statements = SIZES.map((size) => [
-      size,
-      `insert into ${into} values ${Array(size).fill(row).join(', ')} ${onConflict}`,
-    ])
-  }
-
-  /** @param rows the parameters of each row */
-  run(db: Mirror, rows: readonly (readonly unknown[])[]): void {
+export function inserting(
+  into: string,
+  row: string,
+  onConflict = '',
+): Question<[readonly (readonly unknown[])[]], void> {
+  const bySize = SIZES.map(
+    (size) => [size, `insert into ${into} values ${Array(size).fill(row).join(', ')} ${onConflict}`] as const,
+  )
+  return (db, rows) => {
     let at = 0
-    for (const [size, sql] of this.#statements) {
+    for (const [size, sql] of bySize) {
       for (; at + size <= rows.length; at += size) prepared(db, sql).run(...rows.slice(at, at + size).flat())
     }
   }

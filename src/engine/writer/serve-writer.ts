@@ -3,7 +3,7 @@ import { setImmediate as yieldToOrders } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { keepCopiesIn, removeCopies } from '../../indexer/open-safely/checked-copy.ts'
 import type { PassStep } from '../../indexer/source.ts'
-import type { Mirror } from '../../mirror/open.ts'
+import { type Mirror, shrinkMemory } from '../../mirror/open.ts'
 import { codeOf, isDamage } from '../../mirror/damage/find-damage.ts'
 import { listSalvages } from '../../mirror/damage/replace-mirror.ts'
 import { excludeProjects, mergeProject } from '../../mirror/projects/place-chats.ts'
@@ -181,8 +181,7 @@ class ServedWriter {
         listing: this.#listing,
         turn,
       })
-      // Bulk writing filled the page cache.
-      if (outcome.backlog === 0 && hasGrown) this.#kept.db.pragma('shrink_memory')
+      if (outcome.backlog === 0 && hasGrown) shrinkMemory(this.#kept.db)
       return outcome
     } finally {
       removeCopies()

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { indexTermBytes } from '../../text/terms/terms.ts'
 import { codeOf, indexDamaged, isOfIndex, isUnreadable } from '../damage/find-damage.ts'
 import { openReader, type Mirror } from '../open.ts'
-import { prepared } from '../sql.ts'
+import { asking, counting, prepared } from '../sql.ts'
 import { type IndexFile, indexPath, makeIndex, mirrorPosition, openIndex, readPosition } from './index-file.ts'
 import { FreshTerms, type MessageTerms, cutParts, isListed } from './terms.ts'
 import { columnNames } from '../../text/terms/columns.ts'
@@ -321,34 +321,32 @@ function identityAt(path: string): string | null {
   return stat === undefined ? null : `${stat.dev}:${stat.ino}`
 }
 
-const COUNTS = {
-  mirror: `select (select count(*) from messages where is_shadowed = 0) as messages, (select count(*) from chats) as titles`,
-  index: `select (select count(*) from message_terms_docsize) as messages, (select count(*) from chat_terms_docsize) as titles,
-    (select count(*) from pending where key > 0) as pendingMessages, (select count(*) from pending where key < 0) as pendingTitles`,
-}
-interface Counts {
-  readonly messages: number
-  readonly titles: number
-}
-interface IndexCounts extends Counts {
-  readonly pendingMessages: number
-  readonly pendingTitles: number
-}
-
 /** Messages and titles that are asked for, evenly spaced. */
 const SAMPLE = 400
-const LIST_MESSAGES = `
-select key, parts from messages join bodies on bodies.num = body
-where is_shadowed = 0 and key in (
-  select key from (select key, row_number() over (order by key) as place from messages where is_shadowed = 0)
-  where place % @step = 0
-)
-`
-const LIST_TITLES = `select num as key, title from chats where num % @step = 0 limit ${SAMPLE}`
-const IS_PENDING = `select 1 from pending where key = ?`
-const FINDS_MESSAGE = `select 1 from message_terms where message_terms match ? and rowid = ?`
-const FINDS_TITLE = `select 1 from chat_terms where chat_terms match ? and rowid = ?`
-const LISTS = `select 1 from terms where term = ?`
+/** What is compared: all by their number, some by a word. `sign`: that of their keys among those that wait. */
+const COMPARED = [
+  {
+    table: 'message_terms',
+    sign: 1,
+    count: `select count(*) from messages where is_shadowed = 0`,
+    sample: `
+      select key, parts as content from messages join bodies on bodies.num = body
+      where is_shadowed = 0 and key in (
+        select key from (select key, row_number() over (order by key) as place from messages where is_shadowed = 0)
+        where place % @step = 0
+      )`,
+    cut: cutParts,
+  },
+  {
+    table: 'chat_terms',
+    sign: -1,
+    count: `select count(*) from chats`,
+    sample: `select num as key, title as content from chats where num % @step = 0 limit ${SAMPLE}`,
+    cut: (title: string) => [indexTermBytes(title)],
+  },
+] as const
+const isPending = asking<[key: bigint]>(`select 1 from pending where key = ?`)
+const isInList = asking<[term: string]>(`select 1 from terms where term = ?`)
 const READ_ALL = `
 insert into message_terms (message_terms) values ('integrity-check');
 insert into chat_terms (chat_terms) values ('integrity-check');
@@ -360,33 +358,25 @@ insert into chat_terms (chat_terms) values ('integrity-check');
  * @param isThorough also lets SQLite and FTS5 read every page: some seconds for a gigabyte
  * @throws SqliteError if the index is damaged
  */
-export function isSound(index: IndexFile, mirror: Mirror, isThorough: boolean): boolean {
-  const held = prepared<Counts>(mirror, COUNTS.mirror).get()
-  const has = prepared<IndexCounts>(index, COUNTS.index).get()
-  if (held === undefined || has === undefined) throw new Error('a count has no row')
-  // What is pending and no longer in the mirror is not missing.
-  if (has.messages > held.messages || has.messages + has.pendingMessages < held.messages) return false
-  if (has.titles > held.titles || has.titles + has.pendingTitles < held.titles) return false
-  const isPending = (key: number): boolean => prepared(index, IS_PENDING).get(BigInt(key)) !== undefined
-  const finds = (sql: string, key: number, columns: readonly Buffer[]): boolean => {
-    const term = longestTerm(columns)
-    if (term === null) return true
-    return (
-      prepared(index, sql).get(`"${term}"`, BigInt(key)) !== undefined && prepared(index, LISTS).get(term) !== undefined
-    )
+function isSound(index: IndexFile, mirror: Mirror, isThorough: boolean): boolean {
+  for (const { table, sign, count, sample, cut } of COMPARED) {
+    const held = counting(count)(mirror)
+    const indexed = counting(`select count(*) from ${table}_docsize`)(index)
+    // What is pending and no longer in the mirror is not missing.
+    const pending = counting(`select count(*) from pending where key * ${sign} > 0`)(index)
+    if (indexed > held || indexed + pending < held) return false
+    const finds = asking<[match: string, key: bigint]>(`select 1 from ${table} where ${table} match ? and rowid = ?`)
+    const step = BigInt(Math.max(1, Math.floor(held / SAMPLE)))
+    for (const { key, content } of prepared<{ key: number; content: string }>(mirror, sample).iterate({ step })) {
+      const term = isPending(index, BigInt(sign * key)) ? null : longestTerm(cut(content))
+      if (term === null) continue
+      if (!finds(index, `"${term}"`, BigInt(key)) || !isInList(index, term)) return false
+    }
   }
-  const messages = prepared<{ key: number; parts: string }>(mirror, LIST_MESSAGES)
-  for (const { key, parts } of messages.iterate({ step: stepFor(held.messages) }))
-    if (!isPending(key) && !finds(FINDS_MESSAGE, key, cutParts(parts))) return false
-  const titles = prepared<{ key: number; title: string }>(mirror, LIST_TITLES)
-  for (const { key, title } of titles.iterate({ step: stepFor(held.titles) }))
-    if (!isPending(-key) && !finds(FINDS_TITLE, key, [indexTermBytes(title)])) return false
   if (!isThorough) return true
   index.exec(READ_ALL)
   return index.pragma('quick_check(1)', { simple: true }) === 'ok'
 }
-
-const stepFor = (count: number): bigint => BigInt(Math.max(1, Math.floor(count / SAMPLE)))
 
 /** Of the terms that the list of terms has: the longest is the least frequent. */
 function longestTerm(columns: readonly Buffer[]): string | null {

@@ -4,7 +4,7 @@ import type Sqlite from 'better-sqlite3'
 import Database from '../../sqlite.ts'
 import { codeOf, isOfIndex, isUnreadable } from '../damage/find-damage.ts'
 import type { Mirror } from '../open.ts'
-import { RowInsert, asking, counting, finding, findingValue, prepared, writing } from '../sql.ts'
+import { inserting, asking, counting, finding, findingValue, prepared, writing } from '../sql.ts'
 
 /** The file of the full-text index. It follows from the mirror: it may be deleted at any time, and no backup needs it. */
 export type IndexFile = Sqlite.Database
@@ -44,11 +44,11 @@ delete from index_epochs where num <= (select max(num) from index_epochs) - ${EP
 /** Call it when a writer opens the mirror, before it writes. */
 export const beginEpoch = (db: Mirror): void => db.transaction(() => void db.exec(BEGIN_EPOCH))()
 
-const insert = new RowInsert('index_changes (key, is_urgent)', '(?, ?)')
+const insert = inserting('index_changes (key, is_urgent)', '(?, ?)')
 
 /** Notes changed keys, in the transaction that changes them. @param isUrgent false if a first pass wrote them */
 export function noteChanges(db: Mirror, keys: Iterable<number>, isUrgent: boolean): void {
-  insert.run(
+  insert(
     db,
     [...keys].map((key) => [BigInt(key), isUrgent ? 1n : 0n]),
   )

@@ -1,5 +1,5 @@
 import type { Mirror } from '../open.ts'
-import { RowInsert, asking, counting, findingValue, listing, listingValues, prepared, writing } from '../sql.ts'
+import { inserting, asking, counting, findingValue, listing, listingValues, prepared, writing } from '../sql.ts'
 import { addCalls, replaceCalls, rowsOf, type packParts, parseParts } from './pack-message.ts'
 import { chatNum } from './chat-columns.ts'
 import type { WriteTools } from './write.ts'
@@ -162,7 +162,7 @@ export const listMessageIds = listingValues<[ChatId], MessageId>(
   `select m.id from messages m join chats c on c.num = m.chat where c.id = ?`,
 )
 
-const addRows = new RowInsert(
+const addRows = inserting(
   `messages (key, chat, body, ${COLUMNS.join(', ')})`,
   `(?, ?, ?${', ?'.repeat(COLUMNS.length)})`,
 )
@@ -230,8 +230,8 @@ function noteNames(tools: WriteTools, { marks, model }: MessageColumns): void {
 }
 
 export function writeAdded(db: Mirror, { added }: WriteTools): void {
-  addRows.run(db, added.rows.splice(0))
-  addCalls.run(db, added.calls.splice(0))
+  addRows(db, added.rows.splice(0))
+  addCalls(db, added.calls.splice(0))
 }
 
 /** Number of keys per millisecond. If more messages have the same time, they use keys of the next millisecond. */

@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import type { Mirror } from '../open.ts'
-import { RowInsert, prepared } from '../sql.ts'
+import { inserting, prepared } from '../sql.ts'
 import type { MessageDraft, MessageWrite } from '../../model/change.ts'
 import type { CallFact, Role } from '../../model/message.ts'
 import { type Part, type TodoItem, toolStatuses } from '../../model/part.ts'
@@ -104,12 +104,12 @@ export const rowsOf = (body: number | bigint, calls: readonly CallFact[]): unkno
   )
 
 /** They are removed with their body. */
-export const addCalls = new RowInsert('calls (body, call, file, tool, status, path)', '(?, ?, ?, ?, ?, ?)')
+export const addCalls = inserting('calls (body, call, file, tool, status, path)', '(?, ?, ?, ?, ?, ?)')
 const DROP_CALLS = `delete from calls where body = ?`
 
 export function replaceCalls(db: Mirror, body: number, calls: readonly CallFact[]): void {
   prepared(db, DROP_CALLS).run(body)
-  addCalls.run(db, rowsOf(body, calls))
+  addCalls(db, rowsOf(body, calls))
 }
 
 /** A message without plans and summaries keeps the hash that older programs gave it. */

@@ -5,7 +5,7 @@ import { withoutExcluded } from '../projects/exclusion.ts'
 import { excludedIn, writeEvidence, writePaths, writeWorkspaces } from '../projects/place-chats.ts'
 import { withoutPurged } from '../purge/bars.ts'
 import { HUB, SourceRanks } from '../sources/sources.ts'
-import { RowInsert, asking, counting, finding, findingValue, listing, listingValues, writing } from '../sql.ts'
+import { inserting, asking, counting, finding, findingValue, listing, listingValues, writing } from '../sql.ts'
 import { writeTracked } from '../usage/tracked.ts'
 import { type Change, type Position, type RowIssue, type Written, emptyChange, tellsFacts } from '../../model/change.ts'
 import { KeyAllocator } from './messages.ts'
@@ -116,7 +116,7 @@ export function placeNext(db: Mirror, nowMs: number): boolean {
   return true
 }
 
-const upsertRows = new RowInsert(
+const upsertRows = inserting(
   'source_rows (source, key, source_rowid, octets, checksum, is_live)',
   '(?, ?, ?, ?, ?, 1)',
   `on conflict (source, key) do update set
@@ -155,7 +155,7 @@ function writeRows(db: Mirror, { source, nowMs, rows, goneKeys, droppedKeys, iss
     if (chatIds !== undefined) dropRowChats(db, source, key)
     for (const id of chatIds ?? []) addRowChat(db, source, key, id)
   }
-  upsertRows.run(
+  upsertRows(
     db,
     rows.map(({ key, rowid, octets, checksum }) => [source, key, rowid, octets, checksum]),
   )
