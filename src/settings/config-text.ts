@@ -1,11 +1,4 @@
-import {
-  findNodeAtLocation,
-  getNodeValue,
-  parseTree,
-  printParseErrorCode,
-  type Node,
-  type ParseError,
-} from 'jsonc-parser'
+import * as jsonc from 'jsonc-parser'
 import { UserError } from '../model/user-error.ts'
 import type * as z from 'zod/mini'
 import { settingsSchema, type SettingsTree } from './schema.ts'
@@ -23,7 +16,7 @@ export function configLayer(text: string, file: string): Layer {
   const { root, errors } = parseJsonc(json)
   const [first] = errors
   if (first !== undefined) {
-    const what = printParseErrorCode(first.error).replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    const what = jsonc.printParseErrorCode(first.error).replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     const problem = `The config file cannot be parsed at ${placeAt(first.offset)}: ${what.toLowerCase()}.`
     const hint = 'The file must be JSON; comments and trailing commas are allowed.'
     throw new UserError('bad-config', problem, hint, { exitCode: 2 })
@@ -33,16 +26,19 @@ export function configLayer(text: string, file: string): Layer {
     throw new UserError('bad-config', problem, 'Write { … } with the settings as keys.', { exitCode: 2 })
   }
   return {
-    tree: root === undefined ? {} : getNodeValue(root),
+    tree: root === undefined ? {} : jsonc.getNodeValue(root),
     placeOf: (path) => placeAt(root === undefined ? 0 : offsetOf(root, path)),
   }
 }
 
 /** JSON with comments and trailing commas. One that is nested too deep for the parser, which calls itself, is wrong at its begin. */
-export function parseJsonc(text: string): { readonly root: Node | undefined; readonly errors: readonly ParseError[] } {
-  const errors: ParseError[] = []
+export function parseJsonc(text: string): {
+  readonly root: jsonc.Node | undefined
+  readonly errors: readonly jsonc.ParseError[]
+} {
+  const errors: jsonc.ParseError[] = []
   try {
-    return { root: parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true }), errors }
+    return { root: jsonc.parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true }), errors }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     // 1 is an invalid symbol.
@@ -50,10 +46,10 @@ export function parseJsonc(text: string): { readonly root: Node | undefined; rea
   }
 }
 
-function offsetOf(root: Node, path: KeyPath): number {
+function offsetOf(root: jsonc.Node, path: KeyPath): number {
   for (let depth = path.length; depth > 0; depth--) {
     const keys = path.slice(0, depth).map((key) => (typeof key === 'number' ? key : String(key)))
-    const node = findNodeAtLocation(root, keys)
+    const node = jsonc.findNodeAtLocation(root, keys)
     // The value's parent is the property. A reader looks for the key.
     if (node !== undefined) return node.parent?.type === 'property' ? node.parent.offset : node.offset
   }
@@ -154,7 +150,7 @@ export function editJson(file: string, text: string, path: readonly [string, str
   const given = text.trim() === '' ? '{\n}\n' : text.slice(bom.length)
   const { root: tree, errors } = parseJsonc(given)
   if (errors.length > 0 || tree?.type !== 'object') throw refuse('is not a JSON object')
-  const only = (object: Node, key: string): Node | null => {
+  const only = (object: jsonc.Node, key: string): jsonc.Node | null => {
     const [first = null, second] = (object.children ?? []).filter((member) => member.children?.[0]?.value === key)
     if (second !== undefined) throw refuse(`has "${key}" twice`)
     return first
@@ -166,11 +162,11 @@ export function editJson(file: string, text: string, path: readonly [string, str
   const member = only(group, name)
   if (member === null) return bom + add(given, group, name, value)
   const [, former] = member.children ?? []
-  if (former === undefined || JSON.stringify(getNodeValue(former)) === JSON.stringify(value)) return text
+  if (former === undefined || JSON.stringify(jsonc.getNodeValue(former)) === JSON.stringify(value)) return text
   return bom + given.slice(0, former.offset) + jsonAt(given, value, member.offset) + given.slice(endOf(former))
 }
 
-const endOf = ({ offset, length }: Node): number => offset + length
+const endOf = ({ offset, length }: jsonc.Node): number => offset + length
 
 /** The white space at the beginning of the line. */
 const indentAt = (text: string, at: number): string =>
@@ -190,7 +186,7 @@ const commaIn = (between: string): number =>
   between.replace(/\/\*[^]*?\*\/|\/\/.*/g, (comment) => ' '.repeat(comment.length)).indexOf(',')
 
 /** Adds a member as the last one, behind all comments. */
-function add(text: string, object: Node, key: string, value: unknown): string {
+function add(text: string, object: jsonc.Node, key: string, value: unknown): string {
   const last = object.children?.at(-1)
   const from = last === undefined ? object.offset + 1 : endOf(last)
   const rest = text.slice(from, endOf(object) - 1)

@@ -4,14 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { UserError } from '../model/user-error.ts'
 import { readRegular, RefusedFile } from '../regular-file.ts'
 import { configLayer, judge, layOver, treeOf, valueAt, type KeyPath, type Layer } from './config-text.ts'
-import {
-  defaultConfigFile,
-  defaultCursorHomes,
-  defaultDataDir,
-  discoverCursorUserDirs,
-  pathsOf,
-  type Environment,
-} from './folders.ts'
+import * as folders from './folders.ts'
+import { pathsOf, type Environment } from './folders.ts'
 import type { SettingsTree } from './schema.ts'
 
 export interface Settings extends Omit<SettingsTree, '$schema'> {
@@ -68,7 +62,7 @@ function layersOf(input: SettingsInput): { readonly layers: readonly Layer[]; re
   const paths = pathsOf(platform)
   const fromWorkingDir = absoluteFrom(input.workingDir ?? process.cwd(), input)
   const named = namedConfig(input)
-  const configFile = named === null ? defaultConfigFile(platform, env, homeDir) : fromWorkingDir(named)
+  const configFile = named === null ? folders.defaultConfigFile(platform, env, homeDir) : fromWorkingDir(named)
   const text = input.configText ?? readConfig(configFile, named !== null)
   const layers = [
     defaultLayer(),
@@ -92,14 +86,14 @@ export function originOf(input: SettingsInput): (path: KeyPath) => string {
 function settle(tree: SettingsTree, configFile: string, input: Surroundings): Settings {
   const { env, platform, homeDir } = input
   const { $schema: _, ...given } = tree
-  const dataDir = tree.dataDir ?? defaultDataDir(platform, env, homeDir)
+  const dataDir = tree.dataDir ?? folders.defaultDataDir(platform, env, homeDir)
   const { userDirs, homes } = tree.cursor
   return {
     ...given,
     cursor: {
-      userDirs: userDirs ?? discoverCursorUserDirs(platform, env, homeDir),
+      userDirs: userDirs ?? folders.discoverCursorUserDirs(platform, env, homeDir),
       userDirsExplicit: userDirs !== null,
-      homes: homes ?? defaultCursorHomes(platform, env, homeDir),
+      homes: homes ?? folders.defaultCursorHomes(platform, env, homeDir),
       homesExplicit: homes !== null,
     },
     dataDir,
@@ -174,16 +168,16 @@ export interface DemoFolders {
  * The settings of a demo. It uses folders of its own, unless a flag or the environment names a data folder, and any free
  * port, unless a flag names one.
  */
-export function demoSettings(input: SettingsInput, folders: DemoFolders): Settings {
+export function demoSettings(input: SettingsInput, demo: DemoFolders): Settings {
   const { flags, env, platform } = input
   const isDataDirNamed = flags.dataDir !== undefined || Boolean(env[DATA_DIR_VARIABLE])
   const settings = loadSettings({
     ...input,
     flags: {
       ...flags,
-      cursorUserDir: [folders.userDir],
+      cursorUserDir: [demo.userDir],
       cursorHome: [],
-      ...(isDataDirNamed ? {} : { dataDir: folders.dataDir }),
+      ...(isDataDirNamed ? {} : { dataDir: demo.dataDir }),
       port: flags.port ?? '0',
     },
   })

@@ -3,7 +3,8 @@ import type { Command } from 'commander'
 import { rotateToken } from '../../engine/data-folder.ts'
 import { UserError } from '../../model/user-error.ts'
 import { daemonAnswers, isTokenAsked, readToken, type Answers } from '../client/client.ts'
-import { completeChatId, addExamples, addGroup, type Options } from '../input/options.ts'
+import { completeChatId } from '../input/chat-id.ts'
+import { addExamples, addGroup, type Options } from '../input/options.ts'
 import type { Session } from '../session.ts'
 
 export function addCommand(program: Command, session: Session, name: string): void {

@@ -3,16 +3,8 @@ import { type Command, Option } from 'commander'
 import { countText, machineText, numberText, shortIds, timeText } from '../terminal/formats.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { cutTo, displayWidth, wrapLine } from '../terminal/text.ts'
-import {
-  addFilters,
-  addPage,
-  hasDateField,
-  hasDates,
-  inOwnZone,
-  type Options,
-  refuseWord,
-  completeChatId,
-} from '../input/options.ts'
+import { completeChatId } from '../input/chat-id.ts'
+import { addFilters, addPage, hasDateField, hasDates, inOwnZone, refuseWord, type Options } from '../input/options.ts'
 import { atLeast, emptyText, notePage } from './lists.ts'
 import { snippetText } from '../../shared/snippet.ts'
 import { printableLine } from '../../text/printable.ts'

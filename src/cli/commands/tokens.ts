@@ -2,15 +2,8 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { ApiRoutes } from '../../api/http/routes.ts'
 import { CsvText } from '../../shared/client.ts'
 import { printableLine } from '../../text/printable.ts'
-import {
-  addExamples,
-  addFilters,
-  hasDates,
-  inOwnZone,
-  wholeNumber,
-  type Options,
-  refuseExcess,
-} from '../input/options.ts'
+import { addExamples, addFilters, hasDates, inOwnZone, refuseExcess, wholeNumber } from '../input/options.ts'
+import type { Options } from '../input/options.ts'
 import { readText } from '../input/files.ts'
 import type { Session } from '../session.ts'
 import { countText, numberText } from '../terminal/formats.ts'

@@ -2,15 +2,8 @@ import * as z from 'zod/mini'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { listRunNames, readManifest } from '../../api/archives/archive-files.ts'
-import type { PruneOrder, RunOrder } from '../../api/archives/make-run.ts'
-import type {
-  ArchiveActs,
-  ArchiveHealth,
-  ArchiveRestored,
-  ArchiveRun,
-  ArchiveVerdict,
-  RestoreRequest,
-} from '../../api/answers/archives.ts'
+import type { RunOrder, PruneOrder } from '../../api/archives/make-run.ts'
+import type * as answers from '../../api/answers/archives.ts'
 import type { Progress } from '../../model/progress.ts'
 import { toIso } from '../../api/queries/rows.ts'
 import { runName, sumsOf, timeOfRun } from '../../archive/archived-chat.ts'
@@ -36,10 +29,10 @@ type ArchivesWorld = Pick<EngineContext, 'version' | 'now' | 'zone' | 'publish' 
 /** A failed job is tried again after this time, and then after growing pauses. */
 const FIRST_PAUSE_MS = 5 * 60_000
 
-type AtWork = NonNullable<ArchiveHealth['atWork']>
+type AtWork = NonNullable<answers.ArchiveHealth['atWork']>
 
 /** Makes, verifies and restores archives, one act after the other, and knows the results. */
-export class Archives implements ArchiveActs {
+export class Archives implements answers.ArchiveActs {
   /** The jobs of the settings. */
   readonly schedule: ReturnType<typeof dueJobs>
   /** What the archive folder does not say: which of its runs were found damaged, and when jobs are due. Both by name. */
@@ -50,7 +43,7 @@ export class Archives implements ArchiveActs {
   readonly #settings: ArchiveSettings
   readonly #world: ArchivesWorld
   /** Runs that wait, run or failed, as they are shown. Failed ones are forgotten when the program ends. */
-  readonly #unmade = new Map<string, ArchiveRun>()
+  readonly #unmade = new Map<string, answers.ArchiveRun>()
   #atWork: AtWork | null = null
   readonly #turns = new Turns()
 
@@ -83,7 +76,7 @@ export class Archives implements ArchiveActs {
     }
   }
 
-  health(): ArchiveHealth {
+  health(): answers.ArchiveHealth {
     const last = Object.keys(this.#notes.runs).sort().at(-1)
     const jobs = this.schedule.listNotes()
     return {
@@ -111,7 +104,7 @@ export class Archives implements ArchiveActs {
     scope: string | null,
     timeZone: string,
     prune: PruneOrder | null = null,
-  ): { run: ArchiveRun; made: Promise<string | null> } {
+  ): { run: answers.ArchiveRun; made: Promise<string | null> } {
     const createdAtMs = this.#world.now()
     const job = prune?.job ?? null
     const name = runName(createdAtMs, job, [...listRunNames(this.dir), ...this.#unmade.keys()])
@@ -122,7 +115,7 @@ export class Archives implements ArchiveActs {
     return { run, made: this.#make(run, order) }
   }
 
-  async #make(run: ArchiveRun, order: RunOrder): Promise<string | null> {
+  async #make(run: answers.ArchiveRun, order: RunOrder): Promise<string | null> {
     const { name } = run
     const world = this.#world
     try {
@@ -158,13 +151,13 @@ export class Archives implements ArchiveActs {
     this.#saveNotes()
   }
 
-  list(): readonly ArchiveRun[] {
+  list(): readonly answers.ArchiveRun[] {
     const made = listRunNames(this.dir).filter((name) => !this.#unmade.has(name))
     const runs = [...made.map((name) => this.#describe(name)), ...this.#unmade.values()]
     return runs.sort((a, b) => (a.name < b.name ? 1 : -1))
   }
 
-  #describe(name: string): ArchiveRun {
+  #describe(name: string): answers.ArchiveRun {
     const run = describeManifest(this.dir, name)
     const note = this.#notes.runs[name]
     if (note === undefined || run.state === 'damaged') return run
@@ -177,7 +170,7 @@ export class Archives implements ArchiveActs {
     }
   }
 
-  async verify(name: string): Promise<ArchiveVerdict> {
+  async verify(name: string): Promise<answers.ArchiveVerdict> {
     const work = (onProgress: OnProgress) => this.#world.executor.run('verify', { dir: this.dir }, onProgress)
     const verdict = await this.#act(name, 'verify', work)
     const { damaged, damagedRuns } = verdict
@@ -191,7 +184,7 @@ export class Archives implements ArchiveActs {
     return { name, ...verdict }
   }
 
-  async restore(request: RestoreRequest): Promise<ArchiveRestored> {
+  async restore(request: answers.RestoreRequest): Promise<answers.ArchiveRestored> {
     // A wrong map is refused at once, even if other acts wait.
     readMap(request.map)
     if (!this.#settings.sources[ARCHIVE].enabled) {
@@ -240,7 +233,7 @@ const noFacts = {
   error: null,
 }
 
-function describeManifest(dir: string, name: string): ArchiveRun {
+function describeManifest(dir: string, name: string): answers.ArchiveRun {
   const read = readManifest(dir, name)
   if (read.kind === 'damaged') return { ...noFacts, name, state: 'damaged', error: read.why }
   const { createdAt, scope, job, leftOut = [], sha256, provenAt } = read.value
