@@ -12,14 +12,7 @@ const TRIES = 5
 const SPARE_BYTES = 256 * 1024 ** 2
 
 /** A copy of a database and its WAL, both from the same moment. */
-interface CheckedCopy {
-  readonly kind: 'copy'
-  readonly path: string
-  readonly bytes: number
-  /** State of the original when it was copied. */
-  readonly state: string
-  readonly folder: string
-}
+type CheckedCopy = NonNullable<ReturnType<typeof copyOnce>>
 
 let copiesFolder: string | null = null
 const copies = new Map<string, CheckedCopy>()
@@ -91,8 +84,8 @@ function refusal(path: string, mount: string, folder: string): string | null {
   return `The file is on a ${mount} mount, where Cursor cannot see our locks, and the disk has no space for a copy: free some space, or ${ADVICE}.`
 }
 
-/** Null if the file changed in the meantime, or the copy is not sound. */
-function copyOnce(path: string, folder: string): CheckedCopy | null {
+/** With the state of the original when it was copied. Null if that changed in the meantime, or the copy is not sound. */
+function copyOnce(path: string, folder: string) {
   const copy = join(folder, 'store.db')
   try {
     const before = stateOf(path)
@@ -102,7 +95,8 @@ function copyOnce(path: string, folder: string): CheckedCopy | null {
       // The `-shm` index is not copied: it belongs to processes on the other side, and SQLite makes its own.
       if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`)
       if (stateOf(path) === before && isSound(copy)) {
-        return { kind: 'copy', path: copy, bytes: sizeOf(copy) + sizeOf(`${copy}-wal`), state: before, folder }
+        const bytes = sizeOf(copy) + sizeOf(`${copy}-wal`)
+        return { kind: 'copy' as const, path: copy, bytes, state: before, folder }
       }
     }
   } catch (error) {

@@ -267,7 +267,13 @@ function openChecked(path: string): OpenFile | ClosedFile {
   const identity = identityOf(stat)
   if (signature === null) return closed('missing', null)
   const mount = networkMount(path)
-  if (mount !== null) return openNetworkCopy(path, mount, { signature, identity })
+  if (mount !== null) {
+    // It is kept for other sources that read the same file, until the run is over.
+    const copy = takeCheckedCopy(path, mount)
+    return copy.kind === 'closed'
+      ? copy
+      : ofCopy(openReadOnly(copy.path), { signature, identity, bytesRead: copy.bytes })
+  }
   const head = readHead(path)
   if (stat.size > 0n && !head.toString('latin1', 0, 16).startsWith('SQLite format 3\0')) {
     return closed('corrupt', 'The file is not a SQLite database.')
@@ -294,17 +300,6 @@ function openLive(path: string, facts: Pick<OpenFile, 'signature' | 'identity' |
   }
   const checks = { longestReadMs: () => longestReadMs, isTouched: () => fileSignature(path) !== facts.signature }
   return { kind: 'open', path, ...facts, ...checks, read, close: () => undefined }
-}
-
-/** The copy is kept for other sources that read the same file, until the run is over. */
-function openNetworkCopy(
-  path: string,
-  mount: string,
-  facts: Pick<OpenFile, 'signature' | 'identity'>,
-): OpenFile | ClosedFile {
-  const copy = takeCheckedCopy(path, mount)
-  if (copy.kind === 'closed') return copy
-  return ofCopy(openReadOnly(copy.path), { ...facts, bytesRead: copy.bytes })
 }
 
 const ofCopy = (db: Db, facts: Pick<OpenFile, 'signature' | 'identity' | 'bytesRead'>): OpenFile => ({
@@ -349,23 +344,17 @@ const COPY_TRIES = 3
 
 function openCopy(path: string, identity: string): OpenFile | ClosedFile {
   for (let tries = 0; tries < COPY_TRIES; tries += 1) {
-    const copy = takeCopy(path)
-    if (copy === null) continue
-    const { bytes, signature } = copy
+    const signature = fileSignature(path)
+    if (signature === null || isJournalHot(path)) continue
+    const bytes = readRegular(path, COPY_BYTES_MAX)
+    // A copy counts only if the file did not change in the meantime and no rollback journal was in use.
+    if (fileSignature(path) !== signature || isJournalHot(path)) continue
     // A database in memory has no WAL. These two bytes say which journal mode the file uses; 1 is a rollback journal.
     if (bytes.length >= 20) bytes.fill(1, 18, 20)
     const db = bytes.length === 0 ? new Database(':memory:') : new Database(bytes)
     return ofCopy(db, { signature, identity, bytesRead: bytes.length })
   }
   return closed('busy', 'Cursor is writing to the file.')
-}
-
-/** A copy counts only if the file did not change in the meantime and no rollback journal was in use; otherwise null. */
-function takeCopy(path: string): { readonly bytes: Buffer; readonly signature: string } | null {
-  const signature = fileSignature(path)
-  if (signature === null || isJournalHot(path)) return null
-  const bytes = readRegular(path, COPY_BYTES_MAX)
-  return fileSignature(path) === signature && !isJournalHot(path) ? { bytes, signature } : null
 }
 
 /** In one journal mode the journal stays after each commit, with a zeroed head. */
@@ -434,24 +423,15 @@ export const ITEMS_MAX = 1000
 /** Few enough that most values are garbage before the young generation is collected. */
 const OCTETS_MAX = 1024 * 1024
 
-export interface Portion {
-  /** How many of the items were read. */
-  readonly taken: number
-  readonly bytesRead: number
-  readonly elapsedMs: number
-}
+export type Portion = ReturnType<typeof readPortion>
 
 /**
  * Reads the first of these items in one short transaction on a store of Cursor's: at least one and at most 1,000,
  * stopping after `readMsMax` milliseconds or 1 MB.
  * @param read reads one item and returns its bytes
+ * @returns `taken`: how many of the items were read
  */
-export function readPortion<Item>(
-  db: Db,
-  items: readonly Item[],
-  readMsMax: number,
-  read: (item: Item) => number,
-): Portion {
+export function readPortion<Item>(db: Db, items: readonly Item[], readMsMax: number, read: (item: Item) => number) {
   const startedAt = performance.now()
   let taken = 0
   let bytesRead = 0

@@ -101,7 +101,8 @@ export async function writeWhole(
     nullKeys: 0,
     nowMs: request.now(),
   })
-  const steps = inSteps(changed)
+  // At least one, as the position is written even if no piece changed.
+  const steps = inPortions(changed, (piece) => piece.octets, STEP_OCTETS_MAX)
   let written = 0
   let done = 0
   for (const [at, step] of steps.entries()) {
@@ -205,19 +206,25 @@ function withoutOldReading(chat: ChatChange, isUntouched: boolean | undefined): 
   return isUntouched ? { ...chat, supersedes: true } : { ...chat, isByPlace: false }
 }
 
-/** Always at least one step, which may be empty: the position is written even if no piece changed. */
-function inSteps(pieces: readonly Piece[]): Piece[][] {
-  const steps: Piece[][] = [[]]
+/** What is written together: always at least one portion, which may be empty. */
+export function inPortions<Item>(
+  items: readonly Item[],
+  octetsOf: (item: Item) => number,
+  octetsMax: number,
+  itemsMax = Infinity,
+): Item[][] {
+  let portion: Item[] = []
   let octets = 0
-  for (const piece of pieces) {
-    if (octets > STEP_OCTETS_MAX) {
-      steps.push([])
+  const portions = [portion]
+  for (const item of items) {
+    if (octets >= octetsMax || portion.length >= itemsMax) {
+      portions.push((portion = []))
       octets = 0
     }
-    steps.at(-1)?.push(piece)
-    octets += piece.octets
+    portion.push(item)
+    octets += octetsOf(item)
   }
-  return steps
+  return portions
 }
 
 const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowState => ({
@@ -231,7 +238,7 @@ const rowOf = ({ key, octets, checksum, issue, chats, stamp = 0 }: Piece): RowSt
 
 /** @param pieceOctets the size of what contains it */
 export function chatWrite(
-  { id, facts, outline, messages, placeholders, keptIds = [], octets, isByPlace, slug }: WholeChat,
+  { id, facts, outline, messages, keptIds = [], octets, ...rest }: WholeChat,
   pieceOctets: number,
 ): ChatChange {
   // An embedded message is gone when its piece no longer contains it.
@@ -242,9 +249,7 @@ export function chatWrite(
     ownRow: { kind: 'read', facts, outline, embeddedIds, octets: octets ?? pieceOctets },
     messages: drafts,
     vanished: [],
-    ...(placeholders === undefined ? {} : { placeholders }),
-    ...(isByPlace === undefined ? {} : { isByPlace }),
-    ...(slug === undefined ? {} : { slug }),
+    ...rest,
   }
 }
 
@@ -258,11 +263,7 @@ export interface FileGroup {
 }
 
 /** A folder at one moment, from `stat` alone. */
-export interface FolderListing<Group extends FileGroup> {
-  /** Device and inode of the folder. */
-  readonly identity: string
-  /** Changes when a file is added, removed or changed. */
-  readonly signature: string | null
+export interface FolderListing<Group extends FileGroup> extends Pick<WholeContent, 'identity' | 'signature'> {
   readonly groups: readonly Group[]
 }
 

@@ -5,7 +5,6 @@ import {
   type ChatFacts,
   type EvidenceWrite,
   type MessageDraft,
-  type MessageWrite,
   type Root,
   type Written,
   emptyChange,
@@ -16,7 +15,8 @@ import { packMessage } from '../../../mirror/write/pack-message.ts'
 import { Bars } from '../../../mirror/purge/bars.ts'
 import { ARCHIVE, HUB, saveSourceState, sourceNum } from '../../../mirror/sources/sources.ts'
 import { writeChange } from '../../../mirror/write/write.ts'
-import { asChatId, asMessageId, asSourceId } from '../../../model/ids.ts'
+import { asChatId, asSourceId, asMessageId } from '../../../model/ids.ts'
+import { inPortions } from '../../open-safely/whole-store.ts'
 import { URGENT_MAX } from '../../source.ts'
 import { recordedTokens } from '../../../model/message.ts'
 import type { Part } from '../../../model/part.ts'
@@ -74,8 +74,14 @@ export function* restoreChat(
   const paths = isNewer ? [{ chatId: id, uris: chat.paths.map(mapUri) }] : []
   const tracked = isNewer ? decodeTracked(chat) : []
   const ownRow = isNewer ? ownRowOf(object) : UNREAD
+  const packed = missing.map((message) => packMessage(decodeMessage(message)))
   let added = before
-  for (const [index, messages] of portionsOf(missing).entries()) {
+  for (const [index, messages] of inPortions(
+    packed,
+    ({ partsJson }) => partsJson.length,
+    OCTETS_MAX,
+    MESSAGES_MAX,
+  ).entries()) {
     const db = mirror()
     const outcome = writeChange(db, {
       ...emptyChange,
@@ -88,23 +94,6 @@ export function* restoreChat(
     added += messages.length
     yield outcome
   }
-}
-
-/** What is written together. A chat without messages is one portion too. */
-function portionsOf(messages: readonly ArchivedMessage[]): readonly (readonly MessageWrite[])[] {
-  let portion: MessageWrite[] = []
-  let octets = 0
-  const portions = [portion]
-  for (const message of messages) {
-    if (portion.length >= MESSAGES_MAX || octets >= OCTETS_MAX) {
-      portions.push((portion = []))
-      octets = 0
-    }
-    const packed = packMessage(decodeMessage(message))
-    portion.push(packed)
-    octets += packed.partsJson.length
-  }
-  return portions
 }
 
 /**
@@ -261,14 +250,7 @@ export interface PulledRow {
   readonly object: string
 }
 
-/** A message as it is written. What was pulled is not kept beside it: a chat may fill most of the memory that a pull has. */
-interface PulledMessage extends Pick<ArchivedMessage, 'id' | 'position' | 'source'> {
-  /** Epoch milliseconds. */
-  readonly atMs: number | null
-  readonly packed: MessageWrite
-}
-
-type PulledObject = ArchivedObject<PulledMessage>
+type PulledObject = ArchivedObject<ReturnType<typeof packPulled>>
 
 export interface Pulled {
   readonly outcome: Written | null
@@ -353,8 +335,11 @@ const kindsOf = ({ chat, messages }: PulledObject): readonly string[] => [
 const hasFewKinds = (object: PulledObject): boolean =>
   kindsOf(object).length <= 20 && kindsOf(object).every((kind) => /^[\w-]{1,40}$/.test(kind))
 
-/** What is written of a message. It is done while the object is read. */
-export function packPulled(message: ArchivedMessage, nowMs: number): PulledMessage {
+/**
+ * A message as it is written, packed while the object is read. What was pulled is not kept beside it: a chat may fill most
+ * of the memory that a pull has.
+ */
+export function packPulled(message: ArchivedMessage, nowMs: number) {
   const { id, position, source } = message
   const atMost = notAfter(nowMs)
   const [sentAt, startedAt] = [atMost(message.sentAt), atMost(message.startedAt)]

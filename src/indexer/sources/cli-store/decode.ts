@@ -2,19 +2,8 @@ import type { ChatFacts } from '../../../model/change.ts'
 import { type ChatId, asChatId, type MessageId } from '../../../model/ids.ts'
 import { type Evidence, weighEvidence } from '../../projects/root-uri.ts'
 import { decodeFacts, madeId } from '../records/chat.ts'
-import {
-  type JsonRecord,
-  asRecord,
-  filledString,
-  filledStringIn,
-  isBlank,
-  parseJson,
-  parsedRecord,
-  readFileUri,
-  readModelName,
-  readTime,
-  recordIn,
-} from '../records/json.ts'
+import * as json from '../records/json.ts'
+import type { JsonRecord } from '../records/json.ts'
 import { type ConversationState, hexBytes } from '../records/conversation-state.ts'
 import type { RawFacts, ReadStore, StoreFile } from './read.ts'
 import { crc32 } from 'node:zlib'
@@ -108,35 +97,28 @@ export function decodeStoreFacts({ values, hasKey }: RawFacts): StoreFacts | nul
   const found = own === undefined ? recordOf(values) : parseHexed(own)
   if (found === null) return null
   const { blobEncryptionKey: key, ...record } = found
-  return { record, isEncrypted: hasKey || filledString(key) !== null }
+  return { record, isEncrypted: hasKey || json.filledString(key) !== null }
 }
 
 function parseHexed(text: string): JsonRecord | null {
-  return parsedRecord(hexBytes(text)?.toString('utf8') ?? text)
+  return json.parsedRecord(hexBytes(text)?.toString('utf8') ?? text)
 }
 
 /** Each value is plain text, or text as JSON. */
 function recordOf(values: RawFacts['values']): JsonRecord {
   const entries = [...values].map(([name, value]) => {
     const text = value.toString('utf8')
-    const parsed = text.startsWith('"') ? parseJson(text) : null
+    const parsed = text.startsWith('"') ? json.parseJson(text) : null
     return [name, parsed === null ? text : parsed.value] as const
   })
   return Object.fromEntries(entries)
-}
-
-/** `isTorn`: the file has text that is not a JSON object. An empty file is about to be written. */
-export function decodeSidecar(bytes: Buffer | null): { readonly sidecar: JsonRecord; readonly isTorn: boolean } {
-  const text = bytes?.toString('utf8') ?? ''
-  const sidecar = asRecord(parseJson(text)?.value)
-  return { sidecar: sidecar ?? {}, isTorn: sidecar === null && !isBlank(text) }
 }
 
 const PATH_LENGTH_MAX = 4096
 
 /** A path of any OS on which the chat ran. A relative path is useless, because its base is unknown. */
 function absolutePath(value: unknown): string | null {
-  const path = filledString(value)
+  const path = json.filledString(value)
   if (path === null || path.length > PATH_LENGTH_MAX || path.includes('\0')) return null
   return /^(?:\/|[a-z]:[\\/]|\\\\)/i.test(path) ? path : null
 }
@@ -149,17 +131,18 @@ export function factsOf(
   state: ConversationState | null,
 ): ChatFacts {
   const plain = decodeFacts({}, chatId, 'cli')
-  const name = filledStringIn(record, 'name')
+  const name = json.filledStringIn(record, 'name')
   const [parent = null] = [record, sidecar].flatMap(
-    (each) => filledStringIn(recordIn(each, 'subagentInfo'), 'parentAgentId') ?? [],
+    (each) => json.filledStringIn(json.recordIn(each, 'subagentInfo'), 'parentAgentId') ?? [],
   )
   return {
     ...plain,
-    name: filledStringIn(sidecar, 'title') ?? (name === PLACEHOLDER ? null : name),
-    createdAtMs: readTime(record['createdAt']) ?? readTime(sidecar['createdAtMs']) ?? state?.startedAtMs ?? null,
-    updatedAtMs: readTime(sidecar['updatedAtMs']),
-    mode: filledStringIn(record, 'mode'),
-    model: readModelName(record, 'lastUsedModel'),
+    name: json.filledStringIn(sidecar, 'title') ?? (name === PLACEHOLDER ? null : name),
+    createdAtMs:
+      json.readTime(record['createdAt']) ?? json.readTime(sidecar['createdAtMs']) ?? state?.startedAtMs ?? null,
+    updatedAtMs: json.readTime(sidecar['updatedAtMs']),
+    mode: json.filledStringIn(record, 'mode'),
+    model: json.readModelName(record, 'lastUsedModel'),
     isSubagent: plain.isSubagent || sidecar['isSubagent'] === true || record['isSubagent'] === true || parent !== null,
     parentChatId: parent === null ? null : asChatId(parent),
     childChatIds: (state?.childIds ?? []).map(asChatId),
@@ -171,7 +154,7 @@ export function factsOf(
 /** Where the chat was started, according to the store. If the window had several roots, the first counts. */
 export function evidenceOf(sidecar: JsonRecord, state: ConversationState | null): readonly Evidence[] {
   const cwd = absolutePath(sidecar['cwd'])
-  const uri = state?.workspaceUris.map(readFileUri).find((place) => place !== null) ?? null
+  const uri = state?.workspaceUris.map(json.readFileUri).find((place) => place !== null) ?? null
   return [
     ...(cwd === null ? [] : [{ method: 'cli-folder' as const, uri: cwd }]),
     ...(uri === null ? [] : [{ method: 'cli-workspace' as const, uri }]),

@@ -2,25 +2,12 @@ import { crc32 } from 'node:zlib'
 import type Database from 'better-sqlite3'
 import { prepared } from '../../../mirror/sql.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import {
-  type OpenFile,
-  UnknownLayout,
-  endedBy,
-  openCursorFile,
-  readPlainFile,
-  readPortion,
-  tryRead,
-  VALUE_OCTETS_MAX,
-  filesOf,
-  entryAt,
-  folderState,
-  stateOf,
-  listEntries,
-} from '../../open-safely/cursor-file.ts'
+import * as files from '../../open-safely/cursor-file.ts'
+import type { OpenFile } from '../../open-safely/cursor-file.ts'
 import { hasKnownTable } from '../records/read-table.ts'
-import { walkState, type WalkedState } from '../records/walk-state.ts'
-import { type JsonRecord, filledStringIn } from '../records/json.ts'
-import { decodeSidecar, decodeStoreFacts, type StoreFacts, pieceOf } from './decode.ts'
+import { walkState } from '../records/walk-state.ts'
+import { asRecord, filledStringIn, isBlank, parseJson } from '../records/json.ts'
+import { decodeStoreFacts, type StoreFacts, pieceOf } from './decode.ts'
 import { listLiveMessages } from '../../../mirror/write/messages.ts'
 import { join } from 'node:path'
 import { asChatId, type ChatId } from '../../../model/ids.ts'
@@ -64,7 +51,7 @@ export function cliStoreSource(place: Place): Source {
 export type StoreFile = ReturnType<typeof storeAt>[number]
 
 const foldersIn = (path: string): string[] =>
-  listEntries(path).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
+  files.listEntries(path).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
 
 /** Every store, from `stat` alone. Links are skipped. */
 function listStores({ folder, layout }: Place): readonly StoreFile[] {
@@ -80,10 +67,15 @@ function storeAt(folder: string, name: string, hash: string | null) {
   const path = join(folder, key, 'store.db')
   /** Cursor's `meta.json` beside the store. */
   const sidecarPath = join(folder, key, 'meta.json')
-  const [own, wal, journal] = filesOf(path).map(entryAt)
+  const [own, wal, journal] = files.filesOf(path).map(files.entryAt)
   if (!own?.isFile()) return []
   // SQLite may change the owner of the files beside a store, so their change time is not used.
-  const states = [stateOf(own), stateOf(wal, false), stateOf(journal, false), stateOf(entryAt(sidecarPath))]
+  const states = [
+    files.stateOf(own),
+    files.stateOf(wal, false),
+    files.stateOf(journal, false),
+    files.stateOf(files.entryAt(sidecarPath)),
+  ]
   return [
     {
       /** Path relative to the folder, with slashes. */
@@ -110,7 +102,7 @@ function listFolder(place: Place): FolderListing<StoreFile> | null {
     if (before === undefined || before.octets < store.octets) byChat.set(store.chatId, store)
   }
   const groups = [...byChat.values()]
-  const state = folderState(
+  const state = files.folderState(
     place.folder,
     groups.map(({ key, stamp }) => `${key}\0${stamp}`),
   )
@@ -120,49 +112,35 @@ function listFolder(place: Place): FolderListing<StoreFile> | null {
 const SIDECAR_BYTES_MAX = 1024 * 1024
 
 /** The current content of a store. */
-export interface ReadStore {
-  /** Null if nothing of it can be read. */
-  readonly chat: {
-    readonly facts: StoreFacts
-    readonly sidecar: JsonRecord
-    /** Null if the chat is still empty. */
-    readonly walked: WalkedState | null
-  } | null
-  /** Why it cannot be read, or a part of it. */
-  readonly issue: IssueReason | null
-  /** Size and CRC-32 of everything that the chat consists of. */
-  readonly octets: number
-  readonly checksum: number
-  readonly bytesRead: number
-  readonly longestReadMs: number
-}
+export type ReadStore = NonNullable<ReturnType<typeof readStore>>
 
 /**
  * Reads one chat's store in short transactions. Blobs that the chat's newest state does not reach are not read.
- * @returns null if it may be readable in a moment
+ * @returns null if it may be readable in a moment. `chat`: null if nothing of it can be read. `issue`: why it cannot be read,
+ * or a part of it. `octets`, `checksum`: size and CRC-32 of everything that the chat consists of
  */
-export function readStore(store: Pick<StoreFile, 'path' | 'sidecarPath'>): ReadStore | null {
-  const file = openCursorFile(store.path)
+export function readStore(store: Pick<StoreFile, 'path' | 'sidecarPath'>) {
+  const file = files.openCursorFile(store.path)
   // It was deleted after it was listed: the next pass tells whether for good.
   if (file.kind === 'closed') return file.state === 'busy' || file.state === 'missing' ? null : unreadable
   try {
     const reader = new StoreReader(file)
-    const sidecar = readPlainFile(store.sidecarPath, SIDECAR_BYTES_MAX)
+    const sidecar = files.readPlainFile(store.sidecarPath, SIDECAR_BYTES_MAX)
     const { chat, issue } = readOpen(reader, sidecar.kind === 'bytes' ? sidecar.bytes : null)
     const { octets, checksum } = reader
     return { chat, issue, octets, checksum, bytesRead: file.bytesRead + octets, longestReadMs: file.longestReadMs() }
   } catch (error) {
-    if (error instanceof UnknownLayout) return { ...unreadable, issue: 'unknown-shape' }
-    const { state } = endedBy(error)
+    if (error instanceof files.UnknownLayout) return { ...unreadable, issue: 'unknown-shape' as const }
+    const { state } = files.endedBy(error)
     return state === 'busy' || state === 'missing' ? null : unreadable
   } finally {
     file.close()
   }
 }
 
-const unreadable: ReadStore = {
+const unreadable = {
   chat: null,
-  issue: 'unreadable-page',
+  issue: 'unreadable-page' as const,
   octets: 0,
   checksum: 0,
   bytesRead: 0,
@@ -172,14 +150,17 @@ const unreadable: ReadStore = {
 const unread = (issue: IssueReason) => ({ chat: null, issue })
 
 /** @param sidecarBytes null if there is no such file, or it cannot be read */
-function readOpen(reader: StoreReader, sidecarBytes: Buffer | null): Pick<ReadStore, 'chat' | 'issue'> {
+function readOpen(reader: StoreReader, sidecarBytes: Buffer | null) {
   const raw = reader.read(readFacts)
   if (raw === null) return unread(reader.read(listForeign).length === 0 ? 'null-value' : 'unknown-shape')
   for (const value of [...raw.values.values(), sidecarBytes]) reader.note(value)
   const facts = decodeStoreFacts(raw)
   if (facts === null) return unread('bad-json')
-  const { sidecar, isTorn } = decodeSidecar(sidecarBytes)
-  const beside = isTorn ? 'bad-json' : null
+  const text = sidecarBytes?.toString('utf8') ?? ''
+  const found = asRecord(parseJson(text)?.value)
+  const sidecar = found ?? {}
+  // Text that is not a JSON object. An empty file is about to be written.
+  const beside: IssueReason | null = found === null && !isBlank(text) ? 'bad-json' : null
   const rootId = filledStringIn(facts.record, 'latestRootBlobId')?.trim() ?? null
   if (rootId === null) {
     const isLost = sidecar['hasConversation'] !== false && reader.read(hasBlobs)
@@ -219,7 +200,7 @@ class StoreReader {
   blobs(ids: readonly string[]): ReadonlyMap<string, Buffer | null> {
     const found = new Map<string, Buffer | null>()
     const readOne = (db: Database.Database, id: string): number => {
-      const row = tryRead(() => prepared<{ octets: number | null; data: Buffer | null }>(db, READ_BLOB).get(id))
+      const row = files.tryRead(() => prepared<{ octets: number | null; data: Buffer | null }>(db, READ_BLOB).get(id))
       const { octets, data } = row?.value ?? { octets: null, data: null }
       const reason = row === null ? 'unreadable-page' : octets === null ? 'missing-blob' : 'too-large'
       if (data === null) this.#unread.set(id, reason)
@@ -229,7 +210,7 @@ class StoreReader {
     }
     while (found.size < ids.length) {
       const rest = ids.slice(found.size)
-      this.read((db) => readPortion(db, rest, this.#file.readMsMax, (id) => readOne(db, id)))
+      this.read((db) => files.readPortion(db, rest, this.#file.readMsMax, (id) => readOne(db, id)))
     }
     return found
   }
@@ -254,16 +235,13 @@ select cast(value as blob) from meta where key = ? and octet_length(value) <= 10
 `
 const FIND_KEY = `select 1 from meta where key = 'blobEncryptionKey' and value <> ''`
 
-export interface RawFacts {
-  readonly values: ReadonlyMap<string, Buffer>
-  readonly hasKey: boolean
-}
+export type RawFacts = NonNullable<ReturnType<typeof readFacts>>
 
 /**
  * Null if the store does not have the expected tables.
  * @throws UnknownLayout if they are in an unknown form
  */
-function readFacts(db: Database.Database): RawFacts | null {
+function readFacts(db: Database.Database) {
   const hasAll = [hasKnownTable(db, 'blobs', ['id', 'data'], 'key'), hasKnownTable(db, 'meta', ['key', 'value'], 'key')]
   if (hasAll.includes(false)) return null
   const values = new Map<string, Buffer>()
@@ -275,7 +253,7 @@ function readFacts(db: Database.Database): RawFacts | null {
 }
 
 const READ_BLOB = `
-select octet_length(data) as octets, case when octet_length(data) <= ${VALUE_OCTETS_MAX} then cast(data as blob) end as data
+select octet_length(data) as octets, case when octet_length(data) <= ${files.VALUE_OCTETS_MAX} then cast(data as blob) end as data
 from blobs where id = ?
 `
 

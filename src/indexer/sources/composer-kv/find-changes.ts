@@ -2,7 +2,6 @@ import * as held from '../../../mirror/sources/sources.ts'
 import * as store from './read.ts'
 import { type OpenFile, tryRead } from '../../open-safely/cursor-file.ts'
 import type { Turn } from '../../source.ts'
-import type { ChatDiff } from './read-chats.ts'
 import { chatKey, splitKey } from './read.ts'
 import type { Mirror } from '../../../mirror/open.ts'
 import type { ChatId } from '../../../model/ids.ts'
@@ -38,14 +37,18 @@ export function* inGroups(
   if (group.length > 0) yield group
 }
 
-/** What must be read of these chats, and what is gone. The store is opened once for all of them. */
-export function diffChats(compared: Compared, chats: readonly DirtyChat[], verdict: Verdict): ChatDiff[] {
+/** What must be read of a chat, and what is gone. */
+export type ChatDiff = ReturnType<typeof diffChats>[number]
+
+/** The store is opened once for all of these chats. */
+export function diffChats(compared: Compared, chats: readonly DirtyChat[], verdict: Verdict) {
   const listed = compared.file.read((db) => chats.map(({ chatId }) => store.listChat(db, chatId)))
   const differences = chats.map((chat, index) => diffChat(compared, chat, listed[index] ?? []))
   const isGone = verdict(differences.flatMap(({ missing }) => missing))
   return differences.map(({ missing, ...difference }) => ({
     ...difference,
     goneKeys: missing.filter(isGone).map(({ key }) => key),
+    /** Rows that are missing but still count as held. */
     missedKeys: missing.filter((row) => !isGone(row)).map(({ key }) => key),
   }))
 }
@@ -62,6 +65,7 @@ function diffChat({ mirror, num }: Compared, { chatId, suspects }: DirtyChat, li
   const present = new Set(refs.map((ref) => ref.key))
   return {
     chatId,
+    /** Every row of the chat in the store. */
     refs,
     changed: refs.filter((ref) => suspects.has(ref.key) || known.get(ref.key) !== ref.rowid),
     missing: rows.filter(({ key }) => !present.has(key)),

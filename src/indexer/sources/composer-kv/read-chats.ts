@@ -8,35 +8,18 @@ import type {
   RowIssue,
   RowState,
 } from '../../../model/change.ts'
+import type { Mirror } from '../../../mirror/open.ts'
+import * as held from '../../../mirror/sources/sources.ts'
 import { packMessage } from '../../../mirror/write/pack-message.ts'
 import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Placeholder, Role } from '../../../model/message.ts'
-import { type OpenFile, ITEMS_MAX } from '../../open-safely/cursor-file.ts'
+import { ITEMS_MAX } from '../../open-safely/cursor-file.ts'
 import { weighEvidence, type Evidence } from '../../projects/root-uri.ts'
 import { decodeChatRow, madeId, type DecodedChatRow } from '../records/chat.ts'
 import { decodeMessageRow } from '../records/message.ts'
+import type { ChatDiff, Compared } from './find-changes.ts'
 import { type Page, type RawRow, type RowRef, chatKey, readPage, splitKey } from './read.ts'
-
-/** What must be read of a chat, and what is gone. */
-export interface ChatDiff {
-  readonly chatId: ChatId
-  /** Every row of the chat in the store. */
-  readonly refs: readonly RowRef[]
-  readonly changed: readonly RowRef[]
-  readonly goneKeys: readonly string[]
-  /** Rows that are missing but still count as held. */
-  readonly missedKeys: readonly string[]
-}
-
-/** What the mirror already has, as far as reading depends on it. */
-export interface Known {
-  /** Whether the store once had this row and no longer has it. */
-  isGoneRow(key: string): boolean
-  /** Whether the store, when it was last read, still had a message of the chat. */
-  hasMessages(chatId: ChatId): boolean
-  roles(chatId: ChatId): ReadonlyMap<MessageId, Role>
-}
 
 /** One portion of what was read, ready for one transaction of the mirror. */
 export type Portion = ReturnType<typeof emptyPortion>
@@ -62,15 +45,10 @@ const PORTION_ROWS_MAX = 2000
 /**
  * Reads the changes in a few chats: first the chats' own rows, for order and tool data, then their messages by rowid.
  * Yields a portion whenever enough was read; every portion is complete in itself.
- * @param sourceId part of the ids that are made for messages without an id
  */
-export function* readChats(
-  file: OpenFile,
-  sourceId: string,
-  diffs: readonly ChatDiff[],
-  known: Known,
-): Generator<Portion, void> {
-  const draft = new PortionDraft(sourceId, diffs, known)
+export function* readChats(compared: Compared, diffs: readonly ChatDiff[]): Generator<Portion, void> {
+  const { file } = compared
+  const draft = new PortionDraft(compared, diffs)
   const ownRefs = diffs.flatMap((diff) => diff.refs.filter((ref) => ref.key === chatKey(diff.chatId)))
   for (const nextRefs of [() => ownRefs, () => draft.messagesToRead()]) {
     const refs = nextRefs()
@@ -89,18 +67,19 @@ type ChatDraft = ReturnType<typeof startDraft>
 
 /** Collects what was read since the last portion. */
 class PortionDraft {
+  /** Part of the ids that are made for messages without an id. */
   readonly #sourceId: string
   readonly #drafts: ReadonlyMap<ChatId, ChatDraft>
-  readonly #known: Known
+  readonly #mirror: Mirror
   readonly #placed = new Set<string>()
   #portion = emptyPortion()
   /** UTF-16 units of the collected messages. */
   length = 0
 
-  constructor(sourceId: string, diffs: readonly ChatDiff[], known: Known) {
-    this.#sourceId = sourceId
-    this.#drafts = new Map(diffs.map((diff) => [diff.chatId, startDraft(diff, known)]))
-    this.#known = known
+  constructor(compared: Compared, diffs: readonly ChatDiff[]) {
+    this.#sourceId = held.sourceIdOf(compared.mirror, compared.num)
+    this.#drafts = new Map(diffs.map((diff) => [diff.chatId, startDraft(diff, compared)]))
+    this.#mirror = compared.mirror
     this.#portion.goneKeys.push(...diffs.flatMap(({ goneKeys }) => goneKeys))
   }
 
@@ -213,7 +192,7 @@ class PortionDraft {
   /** In order of rowid, of all chats. */
   messagesToRead(): RowRef[] {
     const refs = [...this.#drafts.values()].flatMap((draft) => {
-      const ofChat = messagesToRead(draft, this.#known)
+      const ofChat = messagesToRead(draft, this.#mirror)
       draft.unread = ofChat.length
       return ofChat
     })
@@ -253,13 +232,13 @@ class PortionDraft {
   }
 }
 
-function startDraft(diff: ChatDiff, known: Known) {
+function startDraft(diff: ChatDiff, { mirror, num }: Compared) {
   const key = chatKey(diff.chatId)
   const isThere = diff.refs.some((ref) => ref.key === key)
   const isGoneNow = diff.goneKeys.includes(key)
-  const isGone = !isThere && (isGoneNow || known.isGoneRow(key))
+  const isGone = !isThere && (isGoneNow || held.isGoneRow(mirror, num, key))
   // A chat that was deleted whole is back by its messages alone. In a new mirror it would live.
-  const isBack = isGone && !isGoneNow && !known.hasMessages(diff.chatId)
+  const isBack = isGone && !isGoneNow && !held.hasMessages(mirror, num, diff.chatId)
   const ownRow: OwnRow = { kind: isBack ? 'forgotten' : isGone ? 'gone' : 'unread' }
   return {
     diff,
@@ -286,12 +265,12 @@ function messageIdOf(key: string): MessageId | null {
  * Changed rows; rows without tool data whose tool data is in the chat's own row; and, if that row changed, rows whose
  * role in the mirror differs from the chat's list, because a row without a role takes it from there.
  */
-function messagesToRead({ diff, toolData, roles }: ChatDraft, known: Known): RowRef[] {
+function messagesToRead({ diff, toolData, roles }: ChatDraft, mirror: Mirror): RowRef[] {
   const own = chatKey(diff.chatId)
   const wanted = new Set(diff.changed.map((ref) => ref.key))
   const isAll = wanted.size === diff.refs.length
   const heldRoles =
-    isAll || roles.size === 0 || !wanted.has(own) ? new Map<MessageId, Role>() : known.roles(diff.chatId)
+    isAll || roles.size === 0 || !wanted.has(own) ? new Map<MessageId, Role>() : held.listRoles(mirror, diff.chatId)
   return diff.refs.filter(({ key }) => {
     if (key === own) return false
     if (wanted.has(key)) return true

@@ -1,15 +1,8 @@
 import Database from '../../../sqlite.ts'
 import type Sqlite from 'better-sqlite3'
 import { crc32 } from 'node:zlib'
-import {
-  type OpenFile,
-  type Portion,
-  readPortion,
-  tryRead,
-  VALUE_OCTETS_MAX,
-  endedBy,
-  openCursorFile,
-} from '../../open-safely/cursor-file.ts'
+import * as files from '../../open-safely/cursor-file.ts'
+import type { OpenFile, Portion } from '../../open-safely/cursor-file.ts'
 import { hasKnownTable } from '../records/read-table.ts'
 import { prepared } from '../../../mirror/sql.ts'
 import { type ChatId, type MessageId, asChatId, asMessageId } from '../../../model/ids.ts'
@@ -28,9 +21,10 @@ export interface KeyRange {
   readonly to: string
 }
 
-export const chatFamily: KeyRange = { from: CHAT_PREFIX, to: 'composerData;' }
-export const messageFamily: KeyRange = { from: MESSAGE_PREFIX, to: 'bubbleId;' }
-export const families: readonly KeyRange[] = [messageFamily, chatFamily]
+export const families: readonly KeyRange[] = [
+  { from: MESSAGE_PREFIX, to: 'bubbleId;' },
+  { from: CHAT_PREFIX, to: 'composerData;' },
+]
 
 export type ChatKey =
   | { readonly kind: 'chat'; readonly chatId: ChatId }
@@ -155,7 +149,7 @@ export const BEFORE_ALL = -1e19
 export function listAbove(db: Db, rowid: number, limit: number): RowRef[] {
   const bound = rowid === BEFORE_ALL ? rowid : BigInt(rowid)
   const list = (sql: string): RowRef[] => prepared<RowRef>(db, sql).all(bound, limit)
-  return (tryRead(() => list(LIST_ABOVE))?.value ?? list(LIST_ABOVE_BY_KEY)).map(withRowid)
+  return (files.tryRead(() => list(LIST_ABOVE))?.value ?? list(LIST_ABOVE_BY_KEY)).map(withRowid)
 }
 
 /** The limit applies to the inner query, so that rows of other families cost only one step. */
@@ -172,7 +166,7 @@ where (key >= 'bubbleId:' and key < 'bubbleId;') or (key >= 'composerData:' and 
  * damaged.
  */
 export function listTail(db: Db, rowid: number, limit: number): SizedRef[] {
-  const tail = tryRead(() => prepared<SizedRef>(db, LIST_TAIL).all(BigInt(rowid), limit))
+  const tail = files.tryRead(() => prepared<SizedRef>(db, LIST_TAIL).all(BigInt(rowid), limit))
   return (tail?.value ?? []).map(withOctets)
 }
 
@@ -236,9 +230,8 @@ const COUNT_NULL_KEYS = `select count(*) as count from cursorDiskKV where key is
 export function countRows(db: Db) {
   const count = (sql: string, ...params: unknown[]): number =>
     prepared<{ count: number }>(db, sql).get(...params)?.count ?? 0
-  const inRange = ({ from, to }: KeyRange): number => count(COUNT_RANGE, from, to)
   return {
-    chatRows: inRange(messageFamily) + inRange(chatFamily),
+    chatRows: families.reduce((sum, { from, to }) => sum + count(COUNT_RANGE, from, to), 0),
     totalRows: count(COUNT_ALL),
     nullKeys: count(COUNT_NULL_KEYS),
   }
@@ -248,7 +241,7 @@ export function countRows(db: Db) {
  * As text, which is in the JavaScript heap and is collected with it. A buffer's bytes come from malloc, which returns
  * them to the system late or never.
  */
-const VALUE_UP_TO = `case when octet_length(value) <= ${VALUE_OCTETS_MAX} then cast(value as text) end as value`
+const VALUE_UP_TO = `case when octet_length(value) <= ${files.VALUE_OCTETS_MAX} then cast(value as text) end as value`
 const reading = (column: string) => ({
   row: `select key, rowid, octet_length(value) as octets, ${VALUE_UP_TO} from cursorDiskKV where ${column} = ?`,
   bytes: `select cast(value as blob) as bytes from cursorDiskKV where ${column} = ?`,
@@ -266,8 +259,8 @@ export interface Page extends Portion {
 export function readPage(db: Db, refs: readonly RowRef[], readMsMax: number): Page {
   const found: (Omit<RawRow, 'checksum'> & { readonly bytes: Buffer | null })[] = []
   const unreadable: RowRef[] = []
-  const portion = readPortion(db, refs, readMsMax, ({ key, rowid }) => {
-    const read = tryRead(() => readRow(db, { key, rowid }))
+  const portion = files.readPortion(db, refs, readMsMax, ({ key, rowid }) => {
+    const read = files.tryRead(() => readRow(db, { key, rowid }))
     if (read === null) unreadable.push({ key, rowid })
     const row = read?.value
     // Else it was deleted since it was listed, or now has another key.
@@ -341,7 +334,7 @@ export interface StoreLook {
 }
 
 export function lookAtStore(path: string): StoreLook {
-  const file = openCursorFile(path)
+  const file = files.openCursorFile(path)
   if (file.kind === 'closed') return { state: file.state, detail: file.detail, unknown: [] }
   const counts = new Map<string, number>()
   try {
@@ -360,7 +353,7 @@ export function lookAtStore(path: string): StoreLook {
     const unknown = [...ofKeys, ...ofTables].toSorted((one, other) => other.rows - one.rows)
     return { state: 'ok', detail: null, unknown }
   } catch (error) {
-    const { state, detail } = endedBy(error)
+    const { state, detail } = files.endedBy(error)
     return { state, detail, unknown: [] }
   } finally {
     file.close()

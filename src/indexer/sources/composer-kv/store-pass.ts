@@ -1,15 +1,5 @@
 import * as detect from './find-changes.ts'
 import * as held from '../../../mirror/sources/sources.ts'
-import {
-  CHATS_PER_READ,
-  type Compared,
-  DirtyChats,
-  type Found,
-  type Verdict,
-  compareAgain,
-  diffChats,
-} from './find-changes.ts'
-import { countMissed, readSweep, saveSweep } from '../../../mirror/sources/sources.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type OpenFile, fileSignature } from '../../open-safely/cursor-file.ts'
@@ -24,9 +14,9 @@ import {
   skipped,
   whileOpen,
 } from '../../source.ts'
-import { type ChatDiff, type Known, type Portion, readChats } from './read-chats.ts'
-import { BEFORE_ALL, type RowRef, countRows, emptyStore, hasTable, listAbove, listTail, lookAtStore } from './read.ts'
-import { type Mirror, inBulk } from '../../../mirror/open.ts'
+import { type Portion, readChats } from './read-chats.ts'
+import { lookAtStore, BEFORE_ALL, type RowRef, countRows, emptyStore, hasTable, listAbove, listTail } from './read.ts'
+import { inBulk, type Mirror } from '../../../mirror/open.ts'
 import { type Change, type Position, emptyChange } from '../../../model/change.ts'
 import { writeChange } from '../../../mirror/write/write.ts'
 import type { Again } from '../../../model/pass.ts'
@@ -43,7 +33,10 @@ export function composerKvSource(userDir: string): Source {
       const signature = fileSignature(path)
       const octets = statSync(path, { throwIfNoEntry: false })?.size ?? 0
       if (skipped(mirror, num, request, signature) !== null) {
-        return { isRead: false, again: compareAgain(readSweep(mirror, num), signature, octets, request.now()) }
+        return {
+          isRead: false,
+          again: detect.compareAgain(held.readSweep(mirror, num), signature, octets, request.now()),
+        }
       }
       return whileOpen(path, async (file) => {
         // A store whose table does not exist yet, or was dropped, is treated as an empty table.
@@ -76,16 +69,13 @@ const FIRST_ROWS = 2000
 const compareSoon: Again = { depth: 'values', inMs: 15_000 }
 
 /** One pass over a store, from start to end. */
-class StorePass implements Compared {
+class StorePass implements detect.Compared {
   readonly file: OpenFile
   readonly mirror: Mirror
   readonly num: number
   readonly #request: PassRequest
   /** The size of the store. */
   readonly #octets: number
-  /** Part of the ids that are made for messages without an id. */
-  readonly #sourceId: string
-  readonly #known: Known
   /** Messages written so far. */
   #written = 0
   /** Rows of the current list of changes. Null before all of them are known. */
@@ -93,25 +83,19 @@ class StorePass implements Compared {
   /** True if a cheap look misses more rows than it may call gone: a comparison of all keys is needed. */
   #isInDoubt = false
 
-  constructor({ file, mirror, num }: Compared, octets: number, request: PassRequest) {
+  constructor({ file, mirror, num }: detect.Compared, octets: number, request: PassRequest) {
     this.file = file
     this.mirror = mirror
     this.num = num
     this.#request = request
     this.#octets = octets
-    this.#sourceId = held.sourceIdOf(mirror, num)
-    this.#known = {
-      isGoneRow: (key) => held.isGoneRow(mirror, num, key),
-      hasMessages: (chatId) => held.hasMessages(mirror, num, chatId),
-      roles: (chatId) => held.listRoles(mirror, chatId),
-    }
   }
 
   /** @returns when to pass again */
   async run(): Promise<readonly Again[]> {
     const { turn, now, isAsked = false } = this.#request
     const before = held.readPosition(this.mirror, this.num)
-    const sweep = readSweep(this.mirror, this.num)
+    const sweep = held.readSweep(this.mirror, this.num)
     const isFirst = before.watermark === null
     const isSwapped = before.identity !== null && before.identity !== this.file.identity
     const depth = isSwapped ? 'values' : this.#request.depth
@@ -128,7 +112,7 @@ class StorePass implements Compared {
     let found = isFirst || isSwapped || isAsked ? null : detect.findNew(this, before, now())
     const isByKeys = found === null || found.isAlarmed || depth === 'keys' || begins
     // After a mass loss the rows may be back at any moment.
-    const isCounted = isByKeys || (depth === 'values' && !goesOn) || countMissed(this.mirror, this.num) > 0
+    const isCounted = isByKeys || (depth === 'values' && !goesOn) || held.countMissed(this.mirror, this.num) > 0
     const counts = isCounted ? this.file.read(countRows) : null
     if (counts !== null) held.saveCounts(this.mirror, { num: this.num, ...counts, nowMs: now() })
     // Rows left by an interrupted pass, or in a salvaged mirror, may exist only in the mirror by now.
@@ -141,20 +125,20 @@ class StorePass implements Compared {
     }
     this.#write({ position: this.#positionAt(found.top, before) })
     // A first pass that goes on after a kill compared only keys of what it had read before.
-    if (isNew) saveSweep(this.mirror, { source: this.num, ...detect.endedSweep(this.file.signature, now()) })
+    if (isNew) held.saveSweep(this.mirror, { source: this.num, ...detect.endedSweep(this.file.signature, now()) })
     else await this.#compareSome(found.top, { isToday: depth !== 'tail' && !goesOn && !isAsked, begins, goesOn })
 
     const isChanged = !isFirst && before.signature !== this.file.signature
     return [
       ...(isChanged && depth === 'tail' ? [compareSoon] : []),
-      ...detect.compareAgain(readSweep(this.mirror, this.num), this.file.signature, this.#octets, now()),
+      ...detect.compareAgain(held.readSweep(this.mirror, this.num), this.file.signature, this.#octets, now()),
     ]
   }
 
   /** How many rows of chats the store should have. */
   #countHeld(): number {
     const [mirror, num] = [this.mirror, this.num]
-    return held.countHeldRows(mirror, num) - countMissed(mirror, num) + held.countBadKeys(mirror, num)
+    return held.countHeldRows(mirror, num) - held.countMissed(mirror, num) + held.countBadKeys(mirror, num)
   }
 
   /** Where the next pass continues: everything dirty up to the newest row seen has been read. */
@@ -169,7 +153,7 @@ class StorePass implements Compared {
 
   /** Runs before all keys are listed, because that takes longer the larger the store is. */
   async #readNewest(): Promise<void> {
-    const dirty = new DirtyChats()
+    const dirty = new detect.DirtyChats()
     for (const ref of this.file.read((db) => listTail(db, Number.MAX_SAFE_INTEGER, FIRST_ROWS))) dirty.add(ref)
     const isGone = this.#goneIfFew(false)
     const rowsMax = (): number => (this.#written === 0 ? FIRST_GROUP_ROWS_MAX : GROUP_ROWS_MAX)
@@ -179,7 +163,7 @@ class StorePass implements Compared {
     }
   }
 
-  async #compareKeys(): Promise<Found> {
+  async #compareKeys(): Promise<detect.Found> {
     const { turn, now, isAsked = false } = this.#request
     const found = await detect.findByKeys(this, turn)
     held.replaceBadKeys(this.mirror, this.num, found.badKeys, now())
@@ -197,7 +181,7 @@ class StorePass implements Compared {
   ): Promise<void> {
     const { turn, now, isAsked = false } = this.#request
     if (isToday) await this.#readDirty(await detect.compareToday(this, now(), turn), top)
-    let sweep = readSweep(this.mirror, this.num)
+    let sweep = held.readSweep(this.mirror, this.num)
     if (begins)
       sweep = {
         ...sweep,
@@ -207,10 +191,10 @@ class StorePass implements Compared {
         endedAtMs: now(),
       }
     for (let isMore = begins || goesOn; isMore; isMore = isAsked && sweep.signature !== null) {
-      const dirty = new DirtyChats()
+      const dirty = new detect.DirtyChats()
       sweep = await detect.compareSlice(this, sweep, { nowMs: now(), isAsked }, dirty, turn)
       await this.#readDirty(dirty, top)
-      saveSweep(this.mirror, { source: this.num, ...sweep })
+      held.saveSweep(this.mirror, { source: this.num, ...sweep })
     }
   }
 
@@ -222,7 +206,7 @@ class StorePass implements Compared {
    * Before all keys were compared: a few rows are gone if there is only one look at the store. If there are more, the
    * total loss is unknown.
    */
-  #goneIfFew(isOnlyLook: boolean): Verdict {
+  #goneIfFew(isOnlyLook: boolean): detect.Verdict {
     const rowsMax = (this.#request.mass ?? massRule).rows
     return (missing) => {
       const fresh = missing.filter(({ missedAtMs }) => missedAtMs === null).length
@@ -233,10 +217,10 @@ class StorePass implements Compared {
   }
 
   /** Reads the changed chats, newest first, in groups; each group is one or a few transactions of the mirror. */
-  async #readDirty(dirty: DirtyChats, top: RowRef | null, verdict?: Verdict): Promise<void> {
+  async #readDirty(dirty: detect.DirtyChats, top: RowRef | null, verdict?: detect.Verdict): Promise<void> {
     const { now } = this.#request
     const chats = dirty.newestFirst()
-    const isGone = verdict ?? this.#goneIfFew(chats.length <= CHATS_PER_READ)
+    const isGone = verdict ?? this.#goneIfFew(chats.length <= detect.CHATS_PER_READ)
     const rowsMax = (): number => (this.#isUrgent ? GROUP_ROWS_MAX : LARGE_GROUP_ROWS_MAX)
     this.#progress = { done: 0, total: dirty.rows }
     let newReadAtMs = now()
@@ -252,16 +236,16 @@ class StorePass implements Compared {
   /** A first pass over a large store takes minutes. What the user writes in the meantime must not wait for its end. */
   async #readNew(seenRowid: number): Promise<number> {
     const above = this.file.read((db) => listAbove(db, seenRowid, GROUP_ROWS_MAX))
-    const dirty = new DirtyChats()
+    const dirty = new detect.DirtyChats()
     for (const ref of above) dirty.add(ref)
-    const diffs = diffChats(this, dirty.newestFirst(), this.#goneIfFew(false))
+    const diffs = detect.diffChats(this, dirty.newestFirst(), this.#goneIfFew(false))
     if (diffs.length > 0) await this.#readGroup(diffs)
     return above.at(-1)?.rowid ?? seenRowid
   }
 
   /** Reads chats with changes, and writes them in one or a few transactions of the mirror. */
-  async #readGroup(diffs: readonly ChatDiff[]): Promise<void> {
-    for (const portion of readChats(this.file, this.#sourceId, diffs, this.#known)) await this.#writePortion(portion)
+  async #readGroup(diffs: readonly detect.ChatDiff[]): Promise<void> {
+    for (const portion of readChats(this, diffs)) await this.#writePortion(portion)
   }
 
   async #writePortion({ bytesRead, longestReadMs, rowsDone, ...portion }: Portion): Promise<void> {

@@ -5,38 +5,9 @@ import { asChatId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import type { Piece, WholeChat } from '../../open-safely/whole-store.ts'
 import { weighEvidence, type EvidenceMethod } from '../../projects/root-uri.ts'
-import {
-  decodeFacts,
-  decodeTabs,
-  eachChatOnce,
-  madeId,
-  tabKeys,
-  decodeChatRecord,
-  decodeHead,
-  mostComplete,
-  nameMessage,
-  octetsOf,
-  readFlag,
-  isAlternative,
-} from '../records/chat.ts'
-import {
-  asRecord,
-  filledStringIn,
-  parseJson,
-  wellFormed,
-  filledString,
-  holdsSomething,
-  listIn,
-  recordIn,
-  type JsonRecord,
-  firstFilledIn,
-  parseRow,
-  readFileUri,
-  readTime,
-  readUri,
-  readDraftTarget,
-  readWorkspaceUri,
-} from '../records/json.ts'
+import * as composer from '../records/chat.ts'
+import * as json from '../records/json.ts'
+import type { JsonRecord } from '../records/json.ts'
 import { decodeMessageRecord } from '../records/message.ts'
 
 /**
@@ -83,7 +54,7 @@ export type HeadRow = Readonly<Record<(typeof headColumns)[number], unknown>> & 
  * project whatever it lists. Null if no root is named.
  */
 export function decodeWorkspaceRoot(text: string): string | null {
-  return firstFilledIn(asRecord(parseJson(text)?.value), ['folder', 'workspace', 'configuration'])
+  return json.firstFilledIn(json.asRecord(json.parseJson(text)?.value), ['folder', 'workspace', 'configuration'])
 }
 
 export interface Workspace {
@@ -113,10 +84,12 @@ const emptyItem: ItemContent = { chats: [], metadata: [], openTabs: [], evidence
 export function decodeItems(items: readonly RawItem[], workspace: Workspace | null): Piece[] {
   const parsed = items.map((item) => ({ item, ...parseItem(item) }))
   const valueOf = (key: string): unknown => parsed.find(({ item }) => item.key === key)?.value
-  const members = placeMembers(
-    decodeMembership(valueOf(itemKeys.membership)),
-    decodeProjects(valueOf(itemKeys.projects)),
-  )
+  const projects = decodeProjects(valueOf(itemKeys.projects))
+  // Neither of the two says anything alone.
+  const members = [...decodeMembership(valueOf(itemKeys.membership))].flatMap(([chatId, project]) => {
+    const uri = projects.get(project)
+    return uri === undefined ? [] : weighEvidence(chatId, [{ method: 'agent-project', uri }], { isOnly: true })
+  })
   const rootUri = workspace?.rootUri ?? null
   const pieces = parsed.map(({ item: { key, octets, value: bytes }, value, issue }) => {
     const decoded = issue === null ? decodeValue(key, value, members, workspace) : { issue }
@@ -129,12 +102,12 @@ export function decodeItems(items: readonly RawItem[], workspace: Workspace | nu
     const checksum = bytes === null ? null : crc32(bytes, crc32(rootUri ?? ''))
     return { key, octets, checksum, chats, metadata, evidence, issue: content.issue }
   })
-  return eachChatOnce(pieces)
+  return composer.eachChatOnce(pieces)
 }
 
 function parseItem({ value }: RawItem): { readonly value: unknown; readonly issue: IssueReason | null } {
   if (value === null) return { value: null, issue: 'too-large' }
-  const parsed = parseJson(value.toString('utf8'))
+  const parsed = json.parseJson(value.toString('utf8'))
   return parsed === null ? { value: null, issue: 'bad-json' } : { value: parsed.value, issue: null }
 }
 
@@ -145,12 +118,12 @@ function decodeValue(
   members: readonly EvidenceWrite[],
   workspace: Workspace | null,
 ): Partial<ItemContent> | null {
-  if (tabKeys.includes(key)) return decodeTabs(value)
-  if (key === itemKeys.list) return decodeHeadList(value)
+  if (composer.tabKeys.includes(key)) return composer.decodeTabs(value)
+  if (key === itemKeys.list) return decodeList(value, 'header-list')
   // What follows from two items is part of both pieces, so that it is written when either changes.
   if (key === itemKeys.projects || key === itemKeys.membership)
     return typeof value === 'object' && value !== null ? { evidence: members } : null
-  if (key === itemKeys.composers) return decodeComposers(value)
+  if (key === itemKeys.composers) return decodeList(value, 'workspace-heads')
   if (key === itemKeys.prompts) return decodePrompts(value, workspace?.id ?? '')
   return decodePane(value)
 }
@@ -172,10 +145,10 @@ const VIEW_PREFIX = 'workbench.panel.aichat.view.'
  * The state of a pane of the window. Its keys name the chats that were open in it. Null if the value is not an object.
  */
 function decodePane(value: unknown): Partial<ItemContent> | null {
-  const pane = asRecord(value)
+  const pane = json.asRecord(value)
   if (pane === null) return null
   const names = Object.keys(pane).filter((name) => name.startsWith(VIEW_PREFIX) && name.length > VIEW_PREFIX.length)
-  return { openTabs: names.map((name) => asChatId(wellFormed(name.slice(VIEW_PREFIX.length)))) }
+  return { openTabs: names.map((name) => asChatId(json.wellFormed(name.slice(VIEW_PREFIX.length)))) }
 }
 
 /**
@@ -189,100 +162,66 @@ function decodePrompts(value: unknown, workspaceId: string): Partial<ItemContent
   const timesSeen = new Map<string, number>()
   const messages: MessageDraft[] = []
   for (const entry of value as readonly unknown[]) {
-    const text = filledStringIn(asRecord(entry), 'text')
+    const text = json.filledStringIn(json.asRecord(entry), 'text')
     if (text === null) continue
     const words = digest('sha256', text)
     const times = timesSeen.get(words) ?? 0
     timesSeen.set(words, times + 1)
-    const place = { id: madeId([chatId, words, times]), octets: 0, isEmbedded: true, toolData: undefined }
+    const place = { id: composer.madeId([chatId, words, times]), octets: 0, isEmbedded: true, toolData: undefined }
     const decoded = decodeMessageRecord({ type: 'user', text }, place)
     if (decoded.kind === 'message') messages.push(decoded.message)
   }
   if (messages.length === 0) return {}
   const outline = messages.map(({ id, role }) => ({ id, role, createdAtMs: null, startedAtMs: null }))
-  return { chats: [{ id: chatId, facts: decodeFacts({}, chatId, 'prompts'), outline, messages }] }
+  return { chats: [{ id: chatId, facts: composer.decodeFacts({}, chatId, 'prompts'), outline, messages }] }
 }
-
-const LIST = 'workspace-heads'
 
 /**
- * `composer.composerData`: `{allComposers: […]}`, or an array. Its entries are whole chats in builds of late 2024, and
- * only heads of chats after that. Since the move to the global store in spring 2026 the list is gone, and only the open
- * tabs are left. Null if the value is neither an object nor an array.
+ * A list of chats, `{allComposers: […]}` or an array. That of a workspace (`composer.composerData`) has whole chats in builds of
+ * late 2024, and only heads of chats after that. Since the move to the global store in spring 2026 it is gone, and only the
+ * open tabs are left. If a chat has two heads, the first is used. Null if the value is neither an object nor an array.
  */
-export function decodeComposers(value: unknown): Partial<ItemContent> | null {
-  const entries = listComposers(value)
-  if (entries === null) return null
-  const found: WholeFound = { chats: [], evidence: [], issue: null }
+function decodeList(value: unknown, list: 'header-list' | 'workspace-heads'): Partial<ItemContent> | null {
+  const data = json.asRecord(value)
+  if (data === null && !Array.isArray(value)) return null
+  const entries: readonly unknown[] = Array.isArray(value) ? value : json.listIn(data, 'allComposers')
+  const chats: WholeChat[] = []
+  const evidence: EvidenceWrite[] = []
   const metadata = new Map<ChatId, ChatMetadata>()
-  for (const { entry, chatId } of entries) {
-    if (entry !== null && chatId !== null) {
-      if (isWhole(entry)) takeWhole(found, entry, chatId)
-      else if (!metadata.has(chatId)) metadata.set(chatId, decodeHead(entry, chatId, LIST))
-    } else if (holdsMessages(entry)) found.issue ??= 'bad-key'
+  let issue: IssueReason | null = null
+  for (const entry of entries.map(json.asRecord)) {
+    const id = json.filledStringIn(entry, 'composerId')
+    const chatId = asChatId(id ?? '')
+    if (entry === null || id === null) issue ??= holdsMessages(entry) ? 'bad-key' : null
+    else if (list === 'workspace-heads' && isWhole(entry)) {
+      const whole = composer.decodeChatRecord(entry, chatId, (at) => composer.nameMessage(chatId, at))
+      const { outline, embedded: messages, placeholders } = whole
+      // A chat without messages does not show its format; its location does.
+      const facts = { ...whole.facts, format: holdsMessages(entry) ? whole.facts.format : ('inline' as const) }
+      chats.push({ id: chatId, facts, outline, messages, placeholders, octets: composer.octetsOf(entry) })
+      evidence.push(...weighEvidence(chatId, whole.evidence, { isOnly: true }))
+      issue ??= whole.issue
+    } else if (!metadata.has(chatId)) {
+      metadata.set(chatId, composer.decodeHead(entry, chatId, list))
+      if (list === 'header-list') evidence.push(...headEvidence(entry, chatId, list))
+    }
   }
-  return {
-    ...found,
-    chats: mostComplete(found.chats),
-    metadata: [...metadata.values()],
-    openTabs: decodeOpenTabs(asRecord(value)),
-  }
-}
-
-interface WholeFound {
-  readonly chats: WholeChat[]
-  readonly evidence: EvidenceWrite[]
-  issue: IssueReason | null
-}
-
-function takeWhole(found: WholeFound, record: JsonRecord, id: ChatId): void {
-  const decoded = decodeChatRecord(record, id, (at) => nameMessage(id, at))
-  const { facts, outline, embedded: messages, placeholders, evidence, issue } = decoded
-  // A chat without messages does not show its format; its location does.
-  const format = holdsMessages(record) ? facts.format : 'inline'
-  found.chats.push({ id, facts: { ...facts, format }, outline, messages, placeholders, octets: octetsOf(record) })
-  found.evidence.push(...weighEvidence(id, evidence, { isOnly: true }))
-  found.issue ??= issue
+  const openTabs = decodeOpenTabs(data)
+  return { chats: composer.mostComplete(chats), evidence, issue, metadata: [...metadata.values()], openTabs }
 }
 
 const holdsMessages = (record: JsonRecord | null): boolean =>
-  listIn(record, 'conversation').length > 0 || holdsSomething(recordIn(record, 'conversationMap'))
+  json.listIn(record, 'conversation').length > 0 || json.holdsSomething(json.recordIn(record, 'conversationMap'))
 
 /** An empty list of messages is also a chat, an unsent one, unless the entry says that its messages are elsewhere. */
 function isWhole(entry: JsonRecord): boolean {
-  const isElsewhere = entry['type'] === 'head' || holdsSomething(listIn(entry, 'fullConversationHeadersOnly'))
+  const isElsewhere = entry['type'] === 'head' || json.holdsSomething(json.listIn(entry, 'fullConversationHeadersOnly'))
   return holdsMessages(entry) || (Array.isArray(entry['conversation']) && !isElsewhere)
 }
 
 function decodeOpenTabs(data: JsonRecord | null): readonly ChatId[] {
-  const ids = [...listIn(data, 'selectedComposerIds'), ...listIn(data, 'lastFocusedComposerIds')]
-  return [...new Set(ids.flatMap((id) => filledString(id) ?? []))].map((id) => asChatId(wellFormed(id)))
-}
-
-/** The chats of a list, `{allComposers: […]}` or an array. Null if the value is neither. */
-export function listComposers(value: unknown) {
-  const data = asRecord(value)
-  if (data === null && !Array.isArray(value)) return null
-  const entries: readonly unknown[] = Array.isArray(value) ? value : listIn(data, 'allComposers')
-  return entries.map((element) => {
-    const entry = asRecord(element)
-    const id = filledStringIn(entry, 'composerId')
-    return { entry, chatId: id === null ? null : asChatId(id) }
-  })
-}
-
-/** The list of heads. If a chat has two heads, the first is used. */
-export function decodeHeadList(value: unknown): Pick<ItemContent, 'metadata' | 'evidence'> | null {
-  const entries = listComposers(value)
-  if (entries === null) return null
-  const metadata = new Map<ChatId, ChatMetadata>()
-  const evidence: EvidenceWrite[] = []
-  for (const { entry, chatId } of entries) {
-    if (entry === null || chatId === null || metadata.has(chatId)) continue
-    metadata.set(chatId, decodeHead(entry, chatId, 'header-list'))
-    evidence.push(...headEvidence(entry, chatId, 'header-list'))
-  }
-  return { metadata: [...metadata.values()], evidence }
+  const ids = [...json.listIn(data, 'selectedComposerIds'), ...json.listIn(data, 'lastFocusedComposerIds')]
+  return [...new Set(ids.flatMap((id) => json.filledString(id) ?? []))].map((id) => asChatId(json.wellFormed(id)))
 }
 
 /** The two lists contain the same heads; each list's name is also the method of its evidence. */
@@ -292,8 +231,8 @@ type HeadList = Extract<EvidenceMethod, 'header-list' | 'header-table'>
  * Where the chat belongs according to its head; otherwise where its agent works, which heads of recent builds contain.
  */
 function headEvidence(head: JsonRecord, chatId: ChatId, list: HeadList): readonly EvidenceWrite[] {
-  const place = recordIn(recordIn(head, 'agentLocation'), 'environment')
-  const uri = readWorkspaceUri(head) ?? readFileUri(place?.['uri']) ?? readDraftTarget(head)
+  const place = json.recordIn(json.recordIn(head, 'agentLocation'), 'environment')
+  const uri = json.readWorkspaceUri(head) ?? json.readFileUri(place?.['uri']) ?? json.readDraftTarget(head)
   return uri === null ? [] : weighEvidence(chatId, [{ method: list, uri }], { isOnly: true })
 }
 
@@ -318,29 +257,22 @@ export function decodeHeadTable(rows: readonly HeadRow[], rootOf: RootOf): Piece
   }
 }
 
-function decodeHeadRow(
-  row: HeadRow,
-  rootOf: RootOf,
-): {
-  readonly head: ChatMetadata | null
-  readonly evidence: readonly EvidenceWrite[]
-  readonly issue: IssueReason | null
-} {
+function decodeHeadRow(row: HeadRow, rootOf: RootOf) {
   const isTooLarge = row.value === null && row.octets > 0
-  const parsed = row.value === null ? null : parseRow(row.value)
+  const parsed = row.value === null ? null : json.parseRow(row.value)
   const record: JsonRecord = parsed?.kind === 'record' ? parsed.record : {}
-  const issue = parsed?.kind === 'issue' ? parsed.reason : isTooLarge ? 'too-large' : null
-  const id = filledString(row.composerId) ?? filledStringIn(record, 'composerId')
+  const issue = parsed?.kind === 'issue' ? parsed.reason : isTooLarge ? ('too-large' as const) : null
+  const id = json.filledString(row.composerId) ?? json.filledStringIn(record, 'composerId')
   if (id === null) return { head: null, evidence: [], issue }
   const chatId = asChatId(id)
-  const head = withColumns(decodeHead(record, chatId, 'header-table'), row, record)
+  const head = withColumns(composer.decodeHead(record, chatId, 'header-table'), row, record)
   const evidence = headEvidence(record, chatId, 'header-table')
   return { head, evidence: evidence.length > 0 ? evidence : columnEvidence(row, chatId, rootOf), issue }
 }
 
 /** The column contains only a workspace's id; the root comes from that workspace's folder. */
 function columnEvidence({ workspaceId }: HeadRow, chatId: ChatId, rootOf: RootOf): readonly EvidenceWrite[] {
-  const id = filledString(workspaceId)
+  const id = json.filledString(workspaceId)
   const uri = id === null ? null : rootOf(id)
   return uri === null ? [] : weighEvidence(chatId, [{ method: 'header-table', uri }], { isOnly: true })
 }
@@ -349,11 +281,11 @@ function columnEvidence({ workspaceId }: HeadRow, chatId: ChatId, rootOf: RootOf
 function withColumns(head: ChatMetadata, row: HeadRow, record: JsonRecord): ChatMetadata {
   return {
     ...head,
-    createdAtMs: readTime(row.createdAt) ?? head.createdAtMs,
+    createdAtMs: json.readTime(row.createdAt) ?? head.createdAtMs,
     // Some rows have no time of their last change; then the time by which they are sorted is used.
-    updatedAtMs: readTime(row.lastUpdatedAt) ?? head.updatedAtMs ?? readTime(row.recency),
-    isArchived: readFlag(row.isArchived) ?? head.isArchived,
-    isSubagent: head.isSubagent ?? (isAlternative(record) ? null : readFlag(row.isSubagent)),
+    updatedAtMs: json.readTime(row.lastUpdatedAt) ?? head.updatedAtMs ?? json.readTime(row.recency),
+    isArchived: composer.readFlag(row.isArchived) ?? head.isArchived,
+    isSubagent: head.isSubagent ?? (composer.isAlternative(record) ? null : composer.readFlag(row.isSubagent)),
   }
 }
 
@@ -367,8 +299,8 @@ function checksumOf(rows: readonly HeadRow[]): number {
 /** The projects in the sidebar, by id: an array of objects with an `id`, or an object with the ids as keys. */
 export function decodeProjects(value: unknown): ReadonlyMap<string, string> {
   const entries = entriesOf(value).flatMap(([key, entry]) => {
-    const project = asRecord(entry)
-    const id = filledStringIn(project, 'id') ?? key
+    const project = json.asRecord(entry)
+    const id = json.filledStringIn(project, 'id') ?? key
     const uri = project === null ? null : readProjectUri(project)
     return id === null || uri === null ? [] : [[id, uri] as const]
   })
@@ -378,37 +310,26 @@ export function decodeProjects(value: unknown): ReadonlyMap<string, string> {
 /** The project of each chat: an object with the chats' ids as keys, or an array of pairs. */
 export function decodeMembership(value: unknown): ReadonlyMap<ChatId, string> {
   const entries = entriesOf(value).flatMap(([key, entry]) => {
-    const pair = asRecord(entry)
-    const id = firstFilledIn(pair, ['composerId', 'agentId', 'id']) ?? key
-    const project = filledString(entry) ?? firstFilledIn(pair, ['projectId', 'localAgentProjectId'])
+    const pair = json.asRecord(entry)
+    const id = json.firstFilledIn(pair, ['composerId', 'agentId', 'id']) ?? key
+    const project = json.filledString(entry) ?? json.firstFilledIn(pair, ['projectId', 'localAgentProjectId'])
     return id === null || project === null ? [] : [[asChatId(id), project] as const]
   })
   return new Map(entries)
-}
-
-/** Combines the two: neither says anything alone. */
-export function placeMembers(
-  membership: ReadonlyMap<ChatId, string>,
-  projects: ReadonlyMap<string, string>,
-): EvidenceWrite[] {
-  return [...membership].flatMap(([chatId, project]) => {
-    const uri = projects.get(project)
-    return uri === undefined ? [] : weighEvidence(chatId, [{ method: 'agent-project', uri }], { isOnly: true })
-  })
 }
 
 /** The entries of an array, or of an object with their keys. */
 const entriesOf = (value: unknown): readonly (readonly [key: string | null, entry: unknown])[] =>
   Array.isArray(value)
     ? value.map((entry: unknown) => [null, entry])
-    : Object.entries(asRecord(value) ?? {}).map(([key, entry]) => [wellFormed(key), entry])
+    : Object.entries(json.asRecord(value) ?? {}).map(([key, entry]) => [json.wellFormed(key), entry])
 
 function readProjectUri(project: JsonRecord): string | null {
-  const workspace = recordIn(project, 'workspace')
+  const workspace = json.recordIn(project, 'workspace')
   return (
-    readUri(workspace?.['uri']) ??
-    readUri(workspace?.['configPath']) ??
-    readFileUri(project['workspace']) ??
-    readFileUri(project['uri'])
+    json.readUri(workspace?.['uri']) ??
+    json.readUri(workspace?.['configPath']) ??
+    json.readFileUri(project['workspace']) ??
+    json.readFileUri(project['uri'])
   )
 }

@@ -4,15 +4,8 @@ import { hasKnownTable } from '../records/read-table.ts'
 import { tabKeys } from '../records/chat.ts'
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
-import {
-  type OpenFile,
-  fileSignature,
-  filesOf,
-  isAbsence,
-  mayExist,
-  orIfUnreadable,
-  VALUE_OCTETS_MAX,
-} from '../../open-safely/cursor-file.ts'
+import * as files from '../../open-safely/cursor-file.ts'
+import type { OpenFile } from '../../open-safely/cursor-file.ts'
 import { type WholeContent, writeWhole } from '../../open-safely/whole-store.ts'
 import { findRoot } from '../../projects/root-uri.ts'
 import { closedFolder, ofDatabase, read, skipped, whileOpen, type Source } from '../../source.ts'
@@ -47,7 +40,7 @@ export function globalItemsSource(userDir: string): Source {
     everyMs: LOOK_EVERY_MS,
     async pass(mirror, num, request) {
       return (
-        skipped(mirror, num, request, fileSignature(path), LOOK_EVERY_MS) ??
+        skipped(mirror, num, request, files.fileSignature(path), LOOK_EVERY_MS) ??
         whileOpen(path, async (file) => {
           await writeWhole(mirror, num, { ...readItems(file, path, null), signature: file.signature }, request)
           return read
@@ -63,12 +56,12 @@ export function globalItemsSource(userDir: string): Source {
  */
 export function workspaceItemsSources(userDir: string): Source[] {
   const root = workspacesFolder(userDir)
-  return storesIn(root)?.filter(mayExist).map(workspaceSource) ?? [closedFolder(WORKSPACE, root, RANK)]
+  return storesIn(root)?.filter(files.mayExist).map(workspaceSource) ?? [closedFolder(WORKSPACE, root, RANK)]
 }
 
 /** The stores of workspaces that have none. */
 export const absentWorkspaceStores = (userDir: string): string[] =>
-  (storesIn(workspacesFolder(userDir)) ?? []).filter((path) => !mayExist(path))
+  (storesIn(workspacesFolder(userDir)) ?? []).filter((path) => !files.mayExist(path))
 
 /** The folder in which Cursor creates one for each workspace. */
 export const workspacesFolder = (userDir: string): string => join(userDir, 'workspaceStorage')
@@ -78,13 +71,13 @@ export const workspacesFolder = (userDir: string): string => join(userDir, 'work
  * if the folder may not be listed. Nothing but strings is made, because there may be a hundred thousand.
  */
 const storesIn = (root: string): string[] | null =>
-  orIfUnreadable<string[] | null>(
+  files.orIfUnreadable<string[] | null>(
     () =>
       readdirSync(root)
         .sort()
         .map((name) => `${root}${sep}${name}${sep}state.vscdb`),
     // No workspace has been opened yet.
-    (code) => (isAbsence(code) ? [] : null),
+    (code) => (files.isAbsence(code) ? [] : null),
   )
 
 function workspaceSource(path: string): Source {
@@ -92,13 +85,13 @@ function workspaceSource(path: string): Source {
   const id = basename(folder)
   const json = join(folder, 'workspace.json')
   const signature = (): string | null => {
-    const [store, stat] = [fileSignature(path), statSync(json, { bigint: true, throwIfNoEntry: false })]
+    const [store, stat] = [files.fileSignature(path), statSync(json, { bigint: true, throwIfNoEntry: false })]
     const ofJson = stat === undefined ? '-' : `${stat.ino}:${stat.size}:${stat.mtimeNs}`
     return store === null && stat === undefined ? null : `${store ?? '-'} ${ofJson}`
   }
   return {
     ...ofDatabase({ kind: WORKSPACE, decoder: DECODER, path, rank: RANK, isAlwaysWarm: false }),
-    files: [...filesOf(path), json],
+    files: [...files.filesOf(path), json],
     signature,
     async pass(mirror, num, request) {
       const now = signature()
@@ -175,7 +168,7 @@ export function findLayout(db: Database.Database, isGlobal: boolean) {
   }
 }
 
-const UP_TO_MAX = `case when octet_length(value) <= ${VALUE_OCTETS_MAX} then cast(value as blob) end as value`
+const UP_TO_MAX = `case when octet_length(value) <= ${files.VALUE_OCTETS_MAX} then cast(value as blob) end as value`
 const READ_ITEM = `
 select octet_length(value) as octets, ${UP_TO_MAX} from ItemTable where key = ? and value is not null
 `

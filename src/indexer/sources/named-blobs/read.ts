@@ -232,7 +232,7 @@ async function joinOutputs(
   const open = groupBy(asks, ({ name }) => name)
   const below = (ids: readonly string[]): Buffer[] => [...readWhole(pass, ids.map(blobKey)).values()].map(decodeBlob)
   for (const listNamed of [
-    () => state.entries.flatMap((entry) => (entry.kind === 'blob' ? [entry.id] : [])),
+    () => state.entries.filter((entry) => typeof entry === 'string'),
     () => below(state.archives).flatMap((bytes) => decodeArchive(bytes)?.messages ?? []),
     () => below(state.turns).flatMap((bytes) => decodeTurn(bytes)?.steps ?? []),
   ]) {

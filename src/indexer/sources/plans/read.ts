@@ -8,7 +8,7 @@ import { type Planner, listLiveMessages, listPlanners } from '../../../mirror/wr
 import { packMessage, parseParts } from '../../../mirror/write/pack-message.ts'
 import { listRowChats, writeChange } from '../../../mirror/write/write.ts'
 import { type ChatChange, emptyChange, type RowState } from '../../../model/change.ts'
-import { asMessageId, type ChatId, type MessageId } from '../../../model/ids.ts'
+import { asMessageId, type ChatId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
 import { entryAt, folderState, listEntries, readPlainFile, stateOf } from '../../open-safely/cursor-file.ts'
 import { judgeMissing, ofFolder, read, skipped, type PassRequest, type Source } from '../../source.ts'
@@ -51,7 +51,7 @@ export function plansSource(folder: string): Source {
       const due = files.filter(isDue)
       const planners = due.length === 0 ? [] : listPlanners(mirror)
       for (let at = 0; at < due.length; at += STEP_FILES)
-        await writeFiles(mirror, num, request, { folder, files: due.slice(at, at + STEP_FILES), planners })
+        await writeFiles(mirror, num, request, folder, due.slice(at, at + STEP_FILES), planners)
       const names = new Set(files.map(({ key }) => key))
       const missing = [...rows.values()].filter(({ key }) => !names.has(key))
       const backKeys = [...rows.values()].flatMap(({ key, missedAtMs }) =>
@@ -94,13 +94,14 @@ const changeOf = (id: ChatId, said: Partial<ChatChange>): ChatChange => ({
   ...said,
 })
 
-interface Portion {
-  readonly folder: string
-  readonly files: readonly PlanFile[]
-  readonly planners: readonly Planner[]
-}
-
-async function writeFiles(mirror: Mirror, num: number, request: PassRequest, { folder, files, planners }: Portion) {
+async function writeFiles(
+  mirror: Mirror,
+  num: number,
+  request: PassRequest,
+  folder: string,
+  files: readonly PlanFile[],
+  planners: readonly Planner[],
+): Promise<void> {
   const rows: RowState[] = []
   const issues: { readonly key: string; readonly octets: number; readonly reason: IssueReason }[] = []
   const chats: ChatChange[] = []
@@ -128,11 +129,6 @@ async function writeFiles(mirror: Mirror, num: number, request: PassRequest, { f
   await request.turn({ bytesRead, outcome })
 }
 
-interface DocumentPlace {
-  readonly chatId: ChatId
-  readonly after: MessageId | null
-}
-
 /**
  * The chat of a plan, and the message that the document follows: the call that names the file, else the one that wrote a plan
  * of this name. If several chats did, nobody knows which one it was. Once found, a plan stays with its chat.
@@ -142,7 +138,7 @@ function findPlace(
   num: number,
   planners: readonly Planner[],
   { key, name }: { readonly key: string; readonly name: string | null },
-): DocumentPlace | null {
+) {
   const naming = planners.filter(({ parts }) => parts.includes(JSON.stringify(key).slice(1, -1)))
   const writes = ({ parts }: Planner): boolean =>
     parseParts(parts).some((part) => part.kind === 'plan' && part.title === name)
@@ -158,22 +154,16 @@ function findPlace(
   return isOnly ? { chatId: first.chatId, after: asMessageId(first.id) } : null
 }
 
-/** A plan's file as it was read. */
-export interface DecodedPlan {
-  /** The plan's name, as the call that wrote it has it; null if the file has none. */
-  readonly name: string | null
-  /** Empty for a file without content. */
-  readonly parts: readonly Part[]
-}
-
 const FRONT_MATTER = /^---\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/
 
 /**
  * Decodes a plan's file: front matter with `name`, `overview`, `todos` and `isProject`, then Markdown. Total: if a line of the
  * front matter has another form, it stays in the text, whole.
  * @param path the file's own path, which the plan is shown with
+ * @returns `name`: the plan's name, as the call that wrote it has it; null if the file has none. `parts`: empty for a file
+ * without content
  */
-export function decodePlan(content: string, path: string): DecodedPlan {
+function decodePlan(content: string, path: string) {
   const text = wellFormed(content.replace(/^\uFEFF/, ''))
   const [whole = '', matter = ''] = FRONT_MATTER.exec(text) ?? []
   const { name, overview, todos, isKnown } = decodeMatter(matter.split(/\r?\n/))

@@ -1,27 +1,8 @@
 import { hash as digest } from 'node:crypto'
 import { normaliseRoot } from '../../projects/root-uri.ts'
 import type { NameMessage, Piece, WholeChat } from '../../open-safely/whole-store.ts'
-import {
-  type JsonRecord,
-  asRecord,
-  boundJson,
-  countIn,
-  decodeEvidence,
-  decodeTodos,
-  filledStringIn,
-  firstFilledIn,
-  holdsSomething,
-  listIn,
-  numberIn,
-  parseRow,
-  parsedRecord,
-  readModelName,
-  readFileUri,
-  readTime,
-  recordIn,
-  stringIn,
-  wellFormed,
-} from './json.ts'
+import * as json from './json.ts'
+import type { JsonRecord } from './json.ts'
 import { type DecodedIssue, decodeMessageRecord, decodeText, readRole } from './message.ts'
 import type { ChatFacts, ChatMetadata, ContextItem, MessageDraft } from '../../../model/change.ts'
 import { CALL_CHAT_PREFIX, type ChatFormat } from '../../../model/chat.ts'
@@ -37,7 +18,7 @@ export type DecodedChatRow = ReturnType<typeof decodeChatRecord>
  * embedded message that has none, from its ordinal in the row.
  */
 export function decodeChatRow(value: string | Buffer, chatId: ChatId, makeId: MakeId): DecodedChatRow | DecodedIssue {
-  const row = parseRow(value)
+  const row = json.parseRow(value)
   return row.kind === 'issue' ? row : decodeChatRecord(row.record, chatId, makeId)
 }
 
@@ -57,7 +38,7 @@ export function decodeChatRecord(chat: JsonRecord, chatId: ChatId, makeId: MakeI
     placeholders,
     /** Tool data that old builds stored in the chat's row, by message. The message's decoder needs it. */
     toolData,
-    evidence: decodeEvidence(chat),
+    evidence: json.decodeEvidence(chat),
     /** Files and folders that the chat is about, as normalised URIs. */
     paths: decodePaths(chat),
     /** True if the row names a copy of the thread as the model saw it. */
@@ -79,8 +60,9 @@ export function readStateText(chat: JsonRecord): string | null {
 
 /** Decided by the content: the version number does not tell, and one file can contain all formats. */
 function readFormat(chat: JsonRecord, hasHeaders: boolean): ChatFormat {
-  if (!hasHeaders && listIn(chat, 'conversation').some((element) => asRecord(element) !== null)) return 'inline'
-  return holdsSomething(recordIn(chat, 'conversationMap')) ? 'map' : 'split'
+  if (!hasHeaders && json.listIn(chat, 'conversation').some((element) => json.asRecord(element) !== null))
+    return 'inline'
+  return json.holdsSomething(json.recordIn(chat, 'conversationMap')) ? 'map' : 'split'
 }
 
 /** The capability that ran tools, in builds that stored tool calls in the chat's row. */
@@ -88,11 +70,11 @@ const toolCapability = 15
 
 function readToolData(chat: JsonRecord): ReadonlyMap<MessageId, unknown> {
   const byMessage = new Map<MessageId, unknown>()
-  for (const element of listIn(chat, 'capabilities')) {
-    const capability = asRecord(element)
+  for (const element of json.listIn(chat, 'capabilities')) {
+    const capability = json.asRecord(element)
     if (capability?.['type'] !== toolCapability) continue
-    const calls = parsedRecord(recordIn(capability, 'data')?.['bubbleDataMap'])
-    for (const [id, data] of Object.entries(calls ?? {})) byMessage.set(asMessageId(wellFormed(id)), data)
+    const calls = json.parsedRecord(json.recordIn(capability, 'data')?.['bubbleDataMap'])
+    for (const [id, data] of Object.entries(calls ?? {})) byMessage.set(asMessageId(json.wellFormed(id)), data)
   }
   return byMessage
 }
@@ -116,12 +98,13 @@ function readBodies(chat: JsonRecord, makeId: MakeId) {
     taken.add(id)
     return { id, record }
   }
-  const conversation = listIn(chat, 'conversation')
-    .map(asRecord)
-    .map((record, ordinal) => bodyOf(filledStringIn(record, 'bubbleId'), ordinal, record))
+  const conversation = json
+    .listIn(chat, 'conversation')
+    .map(json.asRecord)
+    .map((record, ordinal) => bodyOf(json.filledStringIn(record, 'bubbleId'), ordinal, record))
   const listed = new Set<string>(taken)
-  const mapped = Object.entries(recordIn(chat, 'conversationMap') ?? {}).flatMap(([key, element], index) => {
-    const [own, record] = [wellFormed(key), asRecord(element)]
+  const mapped = Object.entries(json.recordIn(chat, 'conversationMap') ?? {}).flatMap(([key, element], index) => {
+    const [own, record] = [json.wellFormed(key), json.asRecord(element)]
     if (record === null || listed.has(own)) return []
     return bodyOf(own === '' ? null : own, conversation.length + index, record)
   })
@@ -148,9 +131,9 @@ function decodeEmbedded(bodies: readonly EmbeddedBody[], toolData: ReadonlyMap<M
  * or a time keeps its place, and no message takes it.
  */
 function decodeHeaders(chat: JsonRecord): Outline {
-  const entries = listIn(chat, 'fullConversationHeadersOnly').map((element) => {
-    const header = asRecord(element)
-    const id = stringIn(header, 'bubbleId')
+  const entries = json.listIn(chat, 'fullConversationHeadersOnly').map((element) => {
+    const header = json.asRecord(element)
+    const id = json.stringIn(header, 'bubbleId')
     return entryOf(id === null ? null : asMessageId(id), header)
   })
   const canBeFound = entries.some(
@@ -161,8 +144,8 @@ function decodeHeaders(chat: JsonRecord): Outline {
 
 /** `role`: only the two known numbers. A guess here would match an entry with the wrong row. */
 function entryOf(id: MessageId | null, record: JsonRecord | null): OutlineEntry {
-  const startedAtMs = readTime(record?.['startedAtMs'])
-  const createdAtMs = readTime(record?.['createdAt']) ?? startedAtMs ?? readTime(record?.['completedAtMs'])
+  const startedAtMs = json.readTime(record?.['startedAtMs'])
+  const createdAtMs = json.readTime(record?.['createdAt']) ?? startedAtMs ?? json.readTime(record?.['completedAtMs'])
   const type = record?.['type']
   return { id, role: type === 1 || type === 2 ? readRole(type) : null, createdAtMs, startedAtMs }
 }
@@ -180,17 +163,17 @@ export const tabKeys: readonly string[] = [
 export function decodeTabs(
   value: unknown,
 ): { readonly chats: readonly WholeChat[]; readonly issue: IssueReason | null } | null {
-  const data = asRecord(value)
+  const data = json.asRecord(value)
   if (data === null) return null
   const chats: WholeChat[] = []
   let issue: IssueReason | null = null
-  for (const tab of listIn(data, 'tabs').map(asRecord)) {
-    const id = filledStringIn(tab, 'tabId')
+  for (const tab of json.listIn(data, 'tabs').map(json.asRecord)) {
+    const id = json.filledStringIn(tab, 'tabId')
     if (tab !== null && id !== null) {
       const decoded = decodeTab(tab, asChatId(id))
       chats.push(decoded.chat)
       issue ??= decoded.issue
-    } else if (listIn(tab, 'bubbles').length > 0) issue ??= 'bad-key'
+    } else if (json.listIn(tab, 'bubbles').length > 0) issue ??= 'bad-key'
   }
   return { chats: mostComplete(chats), issue }
 }
@@ -203,7 +186,7 @@ function decodeTab(tab: JsonRecord, id: ChatId): { readonly chat: WholeChat; rea
   const record = {
     name: tab['chatTitle'],
     lastUpdatedAt: tab['lastSendTime'],
-    conversation: withoutDraft(listIn(tab, 'bubbles')).map(renamed),
+    conversation: withoutDraft(json.listIn(tab, 'bubbles')).map(renamed),
   }
   const decoded = decodeChatRecord(record, id, (ordinal) => nameMessage(id, ordinal))
   const facts = { ...decoded.facts, format: 'tab' as const }
@@ -213,7 +196,7 @@ function decodeTab(tab: JsonRecord, id: ChatId): { readonly chat: WholeChat; rea
 
 /** A tab stores its input box as its last bubble. It can contain files before it contains text. */
 const withoutDraft = (bubbles: readonly unknown[]): readonly unknown[] =>
-  bubbles.slice(0, bubbles.findLastIndex((bubble) => !isDraft(asRecord(bubble), bubbles.length === 1)) + 1)
+  bubbles.slice(0, bubbles.findLastIndex((bubble) => !isDraft(json.asRecord(bubble), bubbles.length === 1)) + 1)
 
 /** @param isOnly whether it is the tab's only bubble: that of a tab in which nothing was sent has no mark */
 const isDraft = (bubble: JsonRecord | null, isOnly: boolean): boolean =>
@@ -224,10 +207,10 @@ const isDraft = (bubble: JsonRecord | null, isOnly: boolean): boolean =>
  * its place.
  */
 function renamed(element: unknown): unknown {
-  const bubble = asRecord(element)
+  const bubble = json.asRecord(element)
   if (bubble === null) return element
-  const id = filledStringIn(bubble, 'id')
-  const raw = bubble['type'] === 'ai' ? firstFilledIn(bubble, ['rawText']) : null
+  const id = json.filledStringIn(bubble, 'id')
+  const raw = bubble['type'] === 'ai' ? json.firstFilledIn(bubble, ['rawText']) : null
   return { ...bubble, ...(id === null ? {} : { bubbleId: id }), ...(raw === null ? {} : { text: raw }) }
 }
 
@@ -242,7 +225,7 @@ export const madeId = (identity: readonly (string | number)[]): MessageId =>
  * deep for it counts as 0.
  */
 export const octetsOf = (entry: JsonRecord): number =>
-  boundJson(entry).isTooDeep ? 0 : Buffer.byteLength(JSON.stringify(entry))
+  json.boundJson(entry).isTooDeep ? 0 : Buffer.byteLength(JSON.stringify(entry))
 
 /** If a list contains a chat twice, the one with more messages is used. */
 export function mostComplete(chats: readonly WholeChat[]): readonly WholeChat[] {
@@ -268,15 +251,15 @@ export function eachChatOnce(pieces: readonly Piece[]): Piece[] {
  * are never read; neither is its encryption key.
  */
 export function decodeFacts(chat: JsonRecord, chatId: ChatId, format: ChatFormat): ChatFacts {
-  const latest = recordIn(chat, 'latestConversationSummary')
+  const latest = json.recordIn(chat, 'latestConversationSummary')
   return {
     ...readCommon(chat),
     format,
-    summary: filledStringIn(latest, 'summary') ?? filledStringIn(recordIn(latest, 'summary'), 'summary'),
+    summary: json.filledStringIn(latest, 'summary') ?? json.filledStringIn(json.recordIn(latest, 'summary'), 'summary'),
     preview: readPreview(chat),
-    todos: decodeTodos(listIn(chat, 'todos')),
-    mode: firstFilledIn(chat, ['unifiedMode', 'forceMode']) ?? (chat['isAgentic'] === true ? 'agent' : null),
-    model: readModelName(recordIn(chat, 'modelConfig'), 'modelName'),
+    todos: json.decodeTodos(json.listIn(chat, 'todos')),
+    mode: json.firstFilledIn(chat, ['unifiedMode', 'forceMode']) ?? (chat['isAgentic'] === true ? 'agent' : null),
+    model: json.readModelName(json.recordIn(chat, 'modelConfig'), 'modelName'),
     status: readStatus(chat),
     isArchived: chat['isArchived'] === true,
     isDraft: chat['isDraft'] === true || chatId === 'empty-state-draft',
@@ -291,52 +274,56 @@ const PREVIEW_LENGTH_MAX = 4000
 
 /** Beginnings of messages in the list of messages, by builds of 2026. Their rows may not be here. */
 function readPreview(chat: JsonRecord): string | null {
-  const begun = listIn(chat, 'fullConversationHeadersOnly').flatMap(
+  const begun = json.listIn(chat, 'fullConversationHeadersOnly').flatMap(
     (header) =>
-      filledStringIn(recordIn(asRecord(header), 'grouping'), 'textPreview')
+      json
+        .filledStringIn(json.recordIn(json.asRecord(header), 'grouping'), 'textPreview')
         ?.replace(/\s+/g, ' ')
         .trim() ?? [],
   )
-  return begun.length === 0 ? null : wellFormed(begun.join('\n').slice(0, PREVIEW_LENGTH_MAX))
+  return begun.length === 0 ? null : json.wellFormed(begun.join('\n').slice(0, PREVIEW_LENGTH_MAX))
 }
 /** An alternative answer to one prompt names the chat of the first one as a subagent does, and is a chat like any other. */
 export const isAlternative = (record: JsonRecord): boolean => record['isBestOfNSubcomposer'] === true
 
 const startedByAgent = (record: JsonRecord): boolean =>
-  recordIn(record, 'subagentInfo') !== null && !isAlternative(record)
+  json.recordIn(record, 'subagentInfo') !== null && !isAlternative(record)
 
 /** What a chat's own row and an entry in a list of chats say alike. */
 function readCommon(record: JsonRecord) {
-  const parentChatId = filledStringIn(recordIn(record, 'subagentInfo'), 'parentComposerId')
+  const parentChatId = json.filledStringIn(json.recordIn(record, 'subagentInfo'), 'parentComposerId')
   return {
-    name: filledStringIn(record, 'name'),
-    createdAtMs: readTime(record['createdAt']),
-    updatedAtMs: readTime(record['lastUpdatedAt']),
+    name: json.filledStringIn(record, 'name'),
+    createdAtMs: json.readTime(record['createdAt']),
+    updatedAtMs: json.readTime(record['lastUpdatedAt']),
     parentChatId: parentChatId === null ? null : asChatId(parentChatId),
-    linesAdded: countIn(record, 'totalLinesAdded'),
-    linesRemoved: countIn(record, 'totalLinesRemoved'),
-    filesChanged: countIn(record, 'filesChangedCount'),
-    branch: filledStringIn(recordIn(record, 'createdOnBranch'), 'name') ?? filledStringIn(record, 'createdOnBranch'),
+    linesAdded: json.countIn(record, 'totalLinesAdded'),
+    linesRemoved: json.countIn(record, 'totalLinesRemoved'),
+    filesChanged: json.countIn(record, 'filesChangedCount'),
+    branch:
+      json.filledStringIn(json.recordIn(record, 'createdOnBranch'), 'name') ??
+      json.filledStringIn(record, 'createdOnBranch'),
   }
 }
 
 /** During a run Cursor writes the status `aborted`; only the run's own field is right. */
 function readStatus(chat: JsonRecord): string | null {
   if ((chat['unfinishedRunAt'] ?? null) !== null) return 'generating'
-  const status = filledStringIn(chat, 'status')
+  const status = json.filledStringIn(chat, 'status')
   return status === 'none' ? null : status
 }
 
 /** Not `subComposerIds`: those are alternatives, which say so themselves. */
 function readChildren(chat: JsonRecord): readonly ChatId[] {
-  const ids = [...listIn(chat, 'subagentComposerIds'), ...listIn(chat, 'supersededSubagentComposerIds')]
-  const named = ids.flatMap((id) => (typeof id === 'string' && id !== '' ? asChatId(wellFormed(id)) : []))
+  const ids = [...json.listIn(chat, 'subagentComposerIds'), ...json.listIn(chat, 'supersededSubagentComposerIds')]
+  const named = ids.flatMap((id) => (typeof id === 'string' && id !== '' ? asChatId(json.wellFormed(id)) : []))
   return [...new Set(named)]
 }
 
 function readContextTokens(chat: JsonRecord): ChatFacts['contextTokens'] {
   const used =
-    positiveIn(chat, 'contextTokensUsed') ?? positiveIn(recordIn(chat, 'promptTokenBreakdown') ?? {}, 'totalUsedTokens')
+    positiveIn(chat, 'contextTokensUsed') ??
+    positiveIn(json.recordIn(chat, 'promptTokenBreakdown') ?? {}, 'totalUsedTokens')
   const limit = positiveIn(chat, 'contextTokenLimit')
   const items = readContextItems(chat)
   return used === null && limit === null ? null : { used, limit, ...(items.length === 0 ? {} : { items }) }
@@ -347,25 +334,26 @@ function readContextTokens(chat: JsonRecord): ChatFacts['contextTokens'] {
  * words of the chat, and their tokens are in those of the kind.
  */
 function readContextItems(chat: JsonRecord): readonly ContextItem[] {
-  const nodes = listIn(recordIn(chat, 'promptContextUsageTree'), 'nodes').map(asRecord)
+  const nodes = json.listIn(json.recordIn(chat, 'promptContextUsageTree'), 'nodes').map(json.asRecord)
   const kinds = nodes.filter((node) => node?.['kind'] === 'category')
-  const found = kinds.length > 0 ? kinds : listIn(recordIn(chat, 'promptTokenBreakdown'), 'categories').map(asRecord)
+  const found =
+    kinds.length > 0 ? kinds : json.listIn(json.recordIn(chat, 'promptTokenBreakdown'), 'categories').map(json.asRecord)
   return found.flatMap((node) => {
-    const name = firstFilledIn(node, ['label', 'categoryId', 'id'])
+    const name = json.firstFilledIn(node, ['label', 'categoryId', 'id'])
     const tokens = node === null ? null : positiveIn(node, 'estimatedTokens')
     return name === null || tokens === null ? [] : [{ name, tokens }]
   })
 }
 
 function positiveIn(record: JsonRecord, name: string): number | null {
-  const value = numberIn(record, name)
+  const value = json.numberIn(record, name)
   return value !== null && value > 0 ? value : null
 }
 
 /** Cents as recorded by Cursor, over all models. Builds since mid 2025 record none. */
 function readCost(chat: JsonRecord): number | null {
-  const usage = Object.values(recordIn(chat, 'usageData') ?? {})
-  const cents = usage.reduce<number>((sum, entry) => sum + (numberIn(asRecord(entry), 'costInCents') ?? 0), 0)
+  const usage = Object.values(json.recordIn(chat, 'usageData') ?? {})
+  const cents = usage.reduce<number>((sum, entry) => sum + (json.numberIn(json.asRecord(entry), 'costInCents') ?? 0), 0)
   return Number.isFinite(cents) && cents > 0 ? cents : null
 }
 
@@ -374,7 +362,7 @@ export const decodeHead = (head: JsonRecord, chatId: ChatId, list: string): Chat
   ...readCommon(head),
   chatId,
   list,
-  mode: firstFilledIn(head, ['unifiedMode', 'forceMode']),
+  mode: json.firstFilledIn(head, ['unifiedMode', 'forceMode']),
   isArchived: readFlag(head['isArchived']),
   isDraft: readFlag(head['isDraft']),
   isSubagent: startedByAgent(head) ? true : null,
@@ -406,19 +394,19 @@ export function decodePaths(chat: JsonRecord): readonly string[] {
 }
 
 function* namedPlaces(chat: JsonRecord): Generator<unknown, void> {
-  const context = recordIn(chat, 'context')
-  yield* listIn(context, 'fileSelections')
-  yield* listIn(context, 'folderSelections')
-  yield* listIn(chat, 'newlyCreatedFiles')
+  const context = json.recordIn(chat, 'context')
+  yield* json.listIn(context, 'fileSelections')
+  yield* json.listIn(context, 'folderSelections')
+  yield* json.listIn(chat, 'newlyCreatedFiles')
   // Their values are the texts of files; only the keys are read, which are URIs.
-  yield* Object.keys(recordIn(chat, 'codeBlockData') ?? {})
-  yield* Object.keys(recordIn(chat, 'originalFileStates') ?? {})
-  yield* listIn(context, 'attachedCodeChunks')
-  yield* listIn(chat, 'attachedCodeChunks')
-  yield* listIn(chat, 'allAttachedFileCodeChunksUris')
+  yield* Object.keys(json.recordIn(chat, 'codeBlockData') ?? {})
+  yield* Object.keys(json.recordIn(chat, 'originalFileStates') ?? {})
+  yield* json.listIn(context, 'attachedCodeChunks')
+  yield* json.listIn(chat, 'attachedCodeChunks')
+  yield* json.listIn(chat, 'allAttachedFileCodeChunksUris')
 }
 
 function readPlace(place: unknown): string | null {
-  const uri = readFileUri(asRecord(place)?.['uri']) ?? readFileUri(place)
+  const uri = json.readFileUri(json.asRecord(place)?.['uri']) ?? json.readFileUri(place)
   return uri === null ? null : (normaliseRoot(uri)?.uri ?? null)
 }

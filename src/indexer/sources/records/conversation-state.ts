@@ -2,10 +2,8 @@ import type { ChatFacts } from '../../../model/change.ts'
 import table from './step-tools.json' with { type: 'json' }
 import { type JsonRecord, filledString, parseJson, readTime } from './json.ts'
 
-/** One place in a thread, according to its state: the id of a blob, or the message itself. */
-export type StateEntry =
-  | { readonly kind: 'blob'; readonly id: string }
-  | { readonly kind: 'inline'; readonly bytes: Buffer }
+/** One place in a thread, according to its state: the id of a blob, or the bytes of the message itself. */
+export type StateEntry = string | Buffer
 
 /** What the model saw of a chat, as the ids of blobs. */
 export type ConversationState = NonNullable<ReturnType<typeof decodeConversationState>>
@@ -71,7 +69,7 @@ function readEntry({ number, value }: WireField): StateEntry[] {
   if (number !== MESSAGE || !Buffer.isBuffer(value)) return []
   // A message can be as short as an id.
   const isId = value.length === ID_BYTES && parseJson(value.toString('utf8')) === null
-  return [isId ? { kind: 'blob', id: value.toString('hex') } : { kind: 'inline', bytes: value }]
+  return [isId ? value.toString('hex') : value]
 }
 
 const idsIn = (fields: readonly WireField[], number: number): readonly string[] =>
@@ -110,20 +108,13 @@ export function decodeArchive(
   return archive.messages.length === 0 ? null : archive
 }
 
-interface StateTurn {
-  readonly userMessage: string | null
-  readonly steps: readonly string[]
-  /** Epoch milliseconds; null if the turn has no time. */
-  readonly atMs: number | null
-}
-
-/** A turn's blob: the ids of a prompt and of its steps, directly or one level deeper. */
-export function decodeTurn(bytes: Buffer): StateTurn | null {
+/** A turn's blob: the ids of a prompt and of its steps, directly or one level deeper, and its time if it has one. */
+export function decodeTurn(bytes: Buffer) {
   const fields = readWire(bytes)
   return fields === null ? null : (turnOf(fields) ?? turnOf(messageIn(fields, 1)))
 }
 
-function turnOf(fields: readonly WireField[]): StateTurn | null {
+function turnOf(fields: readonly WireField[]) {
   const userMessage = idsIn(fields, 1)[0] ?? null
   const steps = idsIn(fields, 2)
   return userMessage === null && steps.length === 0 ? null : { userMessage, steps, atMs: earliestTime(fields) }

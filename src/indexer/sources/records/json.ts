@@ -200,17 +200,19 @@ function exactNumber(written: string): string {
   return isExact || (Number.isFinite(value) && /e/i.test(written)) ? written : JSON.stringify(written)
 }
 
-export type ParsedRow =
-  | { readonly kind: 'record'; readonly record: JsonRecord }
-  | { readonly kind: 'issue'; readonly reason: IssueReason }
-
 /** Bytes that are not UTF-8 become U+FFFD, so that one broken character does not make the row unreadable. */
-export function parseRow(value: string | Buffer): ParsedRow {
-  if (value.length > constants.MAX_STRING_LENGTH) return { kind: 'issue', reason: 'too-large' }
-  const parsed = parseExactly(typeof value === 'string' ? value : value.toString('utf8'))
-  if (parsed === null) return { kind: 'issue', reason: 'bad-json' }
+export function parseValue(value: string | Buffer): { readonly value: unknown } | IssueReason {
+  if (value.length > constants.MAX_STRING_LENGTH) return 'too-large'
+  return parseExactly(typeof value === 'string' ? value : value.toString('utf8')) ?? 'bad-json'
+}
+
+export function parseRow(value: string | Buffer) {
+  const parsed = parseValue(value)
+  if (typeof parsed === 'string') return { kind: 'issue' as const, reason: parsed }
   const record = asRecord(parsed.value)
-  return record === null ? { kind: 'issue', reason: 'not-an-object' } : { kind: 'record', record }
+  return record === null
+    ? { kind: 'issue' as const, reason: 'not-an-object' as const }
+    : { kind: 'record' as const, record }
 }
 
 /** The path of a URI, which is VS Code's URI object or a string. A string is returned unchanged. */

@@ -1,29 +1,6 @@
 import type { Evidence } from '../../projects/root-uri.ts'
-import {
-  DEPTH_MAX,
-  type JsonRecord,
-  asRecord,
-  boundJson,
-  countIn,
-  decodeMessageEvidence,
-  decodeTodos,
-  filledString,
-  filledStringIn,
-  firstFilledIn,
-  isBlank,
-  listIn,
-  numberIn,
-  parseJson,
-  parsedRecord,
-  parseRow,
-  readItemPath,
-  readModelName,
-  readRowTimes,
-  recordIn,
-  stringIn,
-  stringLeaves,
-  wellFormed,
-} from './json.ts'
+import * as json from './json.ts'
+import type { JsonRecord } from './json.ts'
 import { decodeCode, decodeTool, withoutCopies, withPlans } from './tool.ts'
 import type { MessageDraft, PendingReference } from '../../../model/change.ts'
 import { type MessageId, asMessageId } from '../../../model/ids.ts'
@@ -67,11 +44,11 @@ export function decodeMessageRow(
   toolData?: unknown,
   listedRole: Role | null = null,
 ): DecodedMessage {
-  const row = parseRow(value)
+  const row = json.parseRow(value)
   if (row.kind === 'issue') return row
   const decoded = decodeMessageRecord(row.record, { id, octets, isEmbedded: false, toolData, listedRole })
   if (decoded.kind === 'issue') return decoded
-  const evidence = decodeMessageEvidence(row.record)
+  const evidence = json.decodeMessageEvidence(row.record)
   const withEvidence = evidence.length === 0 ? decoded : { ...decoded, evidence }
   if (withEvidence.kind === 'nothing') return withEvidence
   const contents = value.includes(CONTENT_PREFIX) ? findContents(row.record) : []
@@ -89,18 +66,19 @@ export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): De
   const role = readRole(record['type']) ?? place.listedRole ?? 'assistant'
   const { parts, childChatIds, issue } = decodeParts(record, role, place.toolData)
   // Every row has both counts. Zero, as in all rows since early 2026, means not recorded, and so does an invalid value.
-  const count = recordIn(record, 'tokenCount')
-  const tokens = recordedTokens(countIn(count, 'inputTokens'), countIn(count, 'outputTokens'))
-  const base = { id: place.id, alias: readAlias(record, place.id), role, ...readRowTimes(record) }
+  const count = json.recordIn(record, 'tokenCount')
+  const tokens = recordedTokens(json.countIn(count, 'inputTokens'), json.countIn(count, 'outputTokens'))
+  const base = { id: place.id, alias: readAlias(record, place.id), role, ...json.readRowTimes(record) }
   if (parts.length === 0) {
     if (issue === null && holdsUnknownText(record)) return { kind: 'issue', reason: 'unknown-shape' }
     return tokens === null ? { kind: 'nothing', issue } : { kind: 'nothing', issue, placeholder: { ...base, tokens } }
   }
   const message: MessageDraft = {
     ...base,
-    model: readModelName(recordIn(record, 'modelInfo'), 'modelName') ?? readModelName(record, 'modelType'),
+    model:
+      json.readModelName(json.recordIn(record, 'modelInfo'), 'modelName') ?? json.readModelName(record, 'modelType'),
     tokens,
-    requestId: tokens === null ? null : filledStringIn(record, 'requestId'),
+    requestId: tokens === null ? null : json.filledStringIn(record, 'requestId'),
     parts,
     isSimulated: record['isSimulatedMsg'] === true || parts.every(({ kind }) => kind === 'summary'),
     octets: place.octets,
@@ -112,7 +90,7 @@ export function decodeMessageRecord(record: JsonRecord, place: MessagePlace): De
 
 /** The id inside some rows differs from the one in their key; the chat's list may use either. */
 function readAlias(record: JsonRecord, id: MessageId): MessageId | null {
-  const alias = stringIn(record, 'bubbleId')
+  const alias = json.stringIn(record, 'bubbleId')
   return alias === null || alias === id ? null : asMessageId(alias)
 }
 
@@ -131,7 +109,7 @@ function decodeParts(record: JsonRecord, role: Role, toolData: unknown) {
   const attachments = decodeAttachments(record)
   const summaries = decodeSummaries(record)
   const error = decodeError(record['errorDetails'])
-  const items = decodeTodos(listIn(record, 'todos'))
+  const items = json.decodeTodos(json.listIn(record, 'todos'))
   const todo: Part | null = items.length === 0 ? null : { kind: 'todo', items }
   const parts: readonly (Part | null)[] =
     role === 'user'
@@ -148,19 +126,21 @@ function decodeParts(record: JsonRecord, role: Role, toolData: unknown) {
 /** What Cursor wrote in place of earlier messages, in rows of 2025: a text, or an object with one. */
 function decodeSummaries(record: JsonRecord): readonly SummaryPart[] {
   const found = ['cachedConversationSummary', 'conversationSummary'].flatMap((name) => {
-    const value = parsedRecord(record[name]) ?? record[name]
-    const inner = asRecord(value)?.['summary']
-    return filledString(value) ?? filledString(inner) ?? filledStringIn(asRecord(inner), 'summary') ?? []
+    const value = json.parsedRecord(record[name]) ?? record[name]
+    const inner = json.asRecord(value)?.['summary']
+    return (
+      json.filledString(value) ?? json.filledString(inner) ?? json.filledStringIn(json.asRecord(inner), 'summary') ?? []
+    )
   })
   return [...new Set(found)].map((text) => ({ kind: 'summary', text }))
 }
 
 /** The field names differ by build, so every string is used. */
 function decodeError(details: unknown): { readonly part: Part | null; readonly isTooDeep: boolean } {
-  const parsed = typeof details === 'string' ? (parseJson(details)?.value ?? details) : details
-  const leaves = stringLeaves(parsed)
+  const parsed = typeof details === 'string' ? (json.parseJson(details)?.value ?? details) : details
+  const leaves = json.stringLeaves(parsed)
   const part: Part | null = leaves.length === 0 ? null : { kind: 'error', text: leaves.join('\n') }
-  return { part, isTooDeep: boundJson(parsed).isTooDeep }
+  return { part, isTooDeep: json.boundJson(parsed).isTooDeep }
 }
 
 /** Known strings with words that are not part of the conversation, or are read elsewhere and can be empty in their own form. */
@@ -192,7 +172,7 @@ const holdsUnknownText = (record: JsonRecord): boolean =>
 export function decodeText(record: JsonRecord): TextPart | null {
   for (const read of textReaders) {
     const text = read(record)
-    if (text !== null && !isBlank(text)) return { kind: 'text', text }
+    if (text !== null && !json.isBlank(text)) return { kind: 'text', text }
   }
   return null
 }
@@ -202,7 +182,7 @@ const textReaders: readonly ((record: JsonRecord) => string | null)[] = [
   (record) => decodeRichText(record['richText']),
   (record) => plainText(record['rawText']),
   // Also `{a: text}`, according to an exporter for the oldest builds; we have not seen it in a file.
-  (record) => plainText(record['delegate']) ?? filledStringIn(asRecord(record['delegate']), 'a'),
+  (record) => plainText(record['delegate']) ?? json.filledStringIn(json.asRecord(record['delegate']), 'a'),
   (record) => decodeRichText(record['initText']),
   (record) => plainText(record['content']),
   (record) => plainText(record['message']),
@@ -210,20 +190,24 @@ const textReaders: readonly ((record: JsonRecord) => string | null)[] = [
 
 /** A string, or a list of strings and `{text}` blocks. */
 function plainText(value: unknown): string | null {
-  if (typeof value === 'string') return wellFormed(value)
+  if (typeof value === 'string') return json.wellFormed(value)
   if (!Array.isArray(value)) return null
   const blocks = value as readonly unknown[]
-  return blocks.flatMap((block) => filledString(block) ?? filledStringIn(asRecord(block), 'text') ?? []).join('\n')
+  return blocks
+    .flatMap((block) => json.filledString(block) ?? json.filledStringIn(json.asRecord(block), 'text') ?? [])
+    .join('\n')
 }
 
 /** The reasoning before an answer. Its signature is never read, as it is of no use to people. */
 function decodeThinking(record: JsonRecord): ThinkingPart | null {
-  const own = filledStringIn(record, 'thinking') ?? filledStringIn(asRecord(record['thinking']), 'text')
-  const blocks = listIn(record, 'allThinkingBlocks').flatMap(
-    (block) => filledString(block) ?? firstFilledIn(asRecord(block), ['thinking', 'text']) ?? [],
-  )
+  const own = json.filledStringIn(record, 'thinking') ?? json.filledStringIn(json.asRecord(record['thinking']), 'text')
+  const blocks = json
+    .listIn(record, 'allThinkingBlocks')
+    .flatMap(
+      (block) => json.filledString(block) ?? json.firstFilledIn(json.asRecord(block), ['thinking', 'text']) ?? [],
+    )
   if (own === null && blocks.length === 0) return null
-  const durationMs = numberIn(record, 'thinkingDurationMs')
+  const durationMs = json.numberIn(record, 'thinkingDurationMs')
   return { kind: 'thinking', text: own ?? blocks.join('\n\n'), durationMs }
 }
 
@@ -232,10 +216,10 @@ function decodeThinking(record: JsonRecord): ThinkingPart | null {
  * the text itself: some builds wrote plain text here, which may happen to be valid JSON.
  */
 function decodeRichText(value: unknown): string | null {
-  const state = asRecord(typeof value === 'string' ? parseJson(value)?.value : value)
-  const root = recordIn(state, 'root')
+  const state = json.asRecord(typeof value === 'string' ? json.parseJson(value)?.value : value)
+  const root = json.recordIn(state, 'root')
   if (root !== null) return projectText(root)
-  return typeof value === 'string' ? wellFormed(value) : null
+  return typeof value === 'string' ? json.wellFormed(value) : null
 }
 
 /** Nodes with children that are still part of a line. */
@@ -247,11 +231,11 @@ function projectText(root: JsonRecord): string {
   const waiting: unknown[] = [root]
   while (waiting.length > 0) {
     const next = waiting.pop()
-    const leaf = typeof next === 'string' ? next : leafText(asRecord(next))
+    const leaf = typeof next === 'string' ? next : leafText(json.asRecord(next))
     if (leaf !== '') pieces.push(leaf)
-    else for (const piece of piecesOf(asRecord(next)).reverse()) waiting.push(piece)
+    else for (const piece of piecesOf(json.asRecord(next)).reverse()) waiting.push(piece)
   }
-  return wellFormed(pieces.join(''))
+  return json.wellFormed(pieces.join(''))
 }
 
 /** Empty for a node whose text is in its children. */
@@ -259,17 +243,19 @@ function leafText(node: JsonRecord | null): string {
   const type = node?.['type']
   if (type === 'linebreak') return '\n'
   if (type === 'tab') return '\t'
-  if (type === 'mention') return firstFilledIn(node, ['mentionName', 'displayName', 'text', 'name']) ?? ''
-  return stringIn(node, 'text') ?? ''
+  if (type === 'mention') return json.firstFilledIn(node, ['mentionName', 'displayName', 'text', 'name']) ?? ''
+  return json.stringIn(node, 'text') ?? ''
 }
 
 /** A node's children, with a line break before each block that follows something. */
 function piecesOf(node: JsonRecord | null): unknown[] {
-  return listIn(node, 'children').flatMap((child, index) => (index > 0 && isBlock(child) ? ['\n', child] : [child]))
+  return json
+    .listIn(node, 'children')
+    .flatMap((child, index) => (index > 0 && isBlock(child) ? ['\n', child] : [child]))
 }
 
 function isBlock(child: unknown): boolean {
-  const node = asRecord(child)
+  const node = json.asRecord(child)
   const type = node?.['type']
   return type === 'paragraph' || (Array.isArray(node?.['children']) && !inlineTypes.has(String(type)))
 }
@@ -277,76 +263,66 @@ function isBlock(child: unknown): boolean {
 /** The attachments of a message, from the row itself and from its `context`, without duplicates. */
 function decodeAttachments(record: JsonRecord): readonly AttachmentPart[] {
   const found = new Map<string, AttachmentPart>()
-  for (const scope of [record, recordIn(record, 'context')]) {
+  for (const scope of [record, json.recordIn(record, 'context')]) {
     for (const [field, decode] of attachmentFields) {
-      for (const item of listIn(scope, field)) {
-        const part = decode(item)
-        if (part !== null) found.set(`${part.path}\0${part.text ?? ''}`, part)
+      for (const item of json.listIn(scope, field)) {
+        const [path, text] = decode(json.asRecord(item), item)
+        if (path !== null) found.set(`${path}\0${text ?? ''}`, { kind: 'attachment', path, text })
       }
     }
   }
   return [...found.values()]
 }
 
-type AttachmentDecoder = (item: unknown) => AttachmentPart | null
+/** What is attached: nothing if `path` is null. */
+type Attached = readonly [path: string | null, text: string | null]
 
-const attachmentFields: readonly (readonly [string, AttachmentDecoder])[] = [
+const attachmentFields: readonly (readonly [string, (record: JsonRecord | null, item: unknown) => Attached])[] = [
   ['fileSelections', decodeFile],
   ['folderSelections', decodeFile],
-  ['selections', decodeSelection],
+  ['selections', (record) => selectionOf(json.readItemPath(record), json.firstFilledIn(record, ['text', 'rawText']))],
   ['attachedCodeChunks', decodeChunk],
   ['terminalSelections', decodeTerminal],
-  ['externalLinks', decodeLink],
+  ['externalLinks', (record, item) => [json.filledStringIn(record, 'url') ?? json.readItemPath(item), null]],
   ['images', decodeImage],
   ['selectedImages', decodeImage],
 ]
 
-const attachment = (path: string, text: string | null): AttachmentPart => ({ kind: 'attachment', path, text })
-
 /** Builds that name the file by something else than a URI also store its content. */
-function decodeFile(item: unknown): AttachmentPart | null {
-  const record = asRecord(item)
-  const path = readItemPath(item) ?? firstFilledIn(record, ['relativePath', 'fileName'])
-  return path === null ? null : attachment(path, filledStringIn(record, 'content'))
+function decodeFile(record: JsonRecord | null, item: unknown): Attached {
+  return [
+    json.readItemPath(item) ?? json.firstFilledIn(record, ['relativePath', 'fileName']),
+    json.filledStringIn(record, 'content'),
+  ]
 }
 
-function decodeSelection(item: unknown): AttachmentPart | null {
-  const path = readItemPath(asRecord(item))
-  const text = firstFilledIn(asRecord(item), ['text', 'rawText'])
-  return path === null && text === null ? null : attachment(path ?? 'selection', text)
+const selectionOf = (path: string | null, text: string | null): Attached => [
+  path ?? (text === null ? null : 'selection'),
+  text,
+]
+
+function decodeChunk(record: JsonRecord | null): Attached {
+  const lines = json
+    .listIn(record, 'lines')
+    .map((line) => (typeof line === 'string' ? line : json.asRecord(line)?.['text']))
+  const text = json.filledString(lines.filter((line) => typeof line === 'string').join('\n'))
+  const path = json.filledStringIn(record, 'relativeWorkspacePath') ?? json.readItemPath(record)
+  return selectionOf(path, text ?? json.firstFilledIn(record, ['contents', 'content']))
 }
 
-function decodeChunk(item: unknown): AttachmentPart | null {
-  const record = asRecord(item)
-  const path = filledStringIn(record, 'relativeWorkspacePath') ?? readItemPath(record)
-  const text = chunkLines(record) ?? firstFilledIn(record, ['contents', 'content'])
-  return path === null && text === null ? null : attachment(path ?? 'selection', text)
-}
-
-function chunkLines(record: JsonRecord | null): string | null {
-  const lines = listIn(record, 'lines').map((line) => (typeof line === 'string' ? line : asRecord(line)?.['text']))
-  const text = lines.filter((line) => typeof line === 'string').join('\n')
-  return isBlank(text) ? null : wellFormed(text)
-}
-
-function decodeTerminal(item: unknown): AttachmentPart | null {
-  const text = filledString(item) ?? firstFilledIn(asRecord(item), ['text', 'rawText'])
-  return text === null ? null : attachment('terminal', text)
-}
-
-function decodeLink(item: unknown): AttachmentPart | null {
-  const url = filledStringIn(asRecord(item), 'url') ?? readItemPath(item)
-  return url === null ? null : attachment(url, null)
+function decodeTerminal(record: JsonRecord | null, item: unknown): Attached {
+  const text = json.filledString(item) ?? json.firstFilledIn(record, ['text', 'rawText'])
+  return [text === null ? null : 'terminal', text]
 }
 
 const imagePathLengthMax = 1024
 
 /** An image is a path, a URI, or the bytes themselves in some encoding. Only what cannot be bytes is used. */
-function decodeImage(item: unknown): AttachmentPart | null {
-  if (asRecord(item) === null && typeof item !== 'string') return null
-  const path = readItemPath(item)
+function decodeImage(record: JsonRecord | null, item: unknown): Attached {
+  if (record === null && typeof item !== 'string') return [null, null]
+  const path = json.readItemPath(item)
   const isPath = path !== null && path.length <= imagePathLengthMax && /[.:\\]/.test(path) && !/^\s*data:/i.test(path)
-  return attachment(isPath ? path : 'image', null)
+  return [isPath ? path : 'image', null]
 }
 
 /** Finished calls whose row has no output: it may be in what was sent to the model. */
@@ -392,8 +368,8 @@ function findContents(record: JsonRecord): readonly PendingReference[] {
       for (const [, hash] of value.matchAll(REFERENCE_TO_CONTENT))
         if (hash !== undefined) noteFirst(paths, hash, next.path)
     }
-    if (typeof value !== 'object' || value === null || depth === DEPTH_MAX) continue
-    const path = nameOf(asRecord(value), depth) ?? next.path
+    if (typeof value !== 'object' || value === null || depth === json.DEPTH_MAX) continue
+    const path = nameOf(json.asRecord(value), depth) ?? next.path
     for (const child of Object.values(value).reverse()) waiting.push({ value: child, path, depth: depth + 1 })
     for (const key of Object.keys(value)) {
       for (const [, hash] of key.matchAll(REFERENCE_TO_CONTENT)) if (hash !== undefined) noteFirst(paths, hash, path)
@@ -409,6 +385,7 @@ function noteFirst(paths: Map<string, string | null>, hash: string, path: string
 /** The name in the object around a reference. The record itself is the message, so its fields name nothing in it. */
 function nameOf(record: JsonRecord | null, depth: number): string | null {
   if (record === null || depth === 0) return null
-  const name = readItemPath(record) ?? firstFilledIn(record, ['relativeWorkspacePath', 'fileName', 'name', 'title'])
+  const name =
+    json.readItemPath(record) ?? json.firstFilledIn(record, ['relativeWorkspacePath', 'fileName', 'name', 'title'])
   return name === null || name.includes(CONTENT_PREFIX) ? null : name
 }

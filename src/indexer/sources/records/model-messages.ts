@@ -1,13 +1,11 @@
-import { constants } from 'node:buffer'
 import type { MessageDraft, RowIssue } from '../../../model/change.ts'
 import type { MessageId } from '../../../model/ids.ts'
 import type { IssueReason } from '../../../model/issue.ts'
-import type { Json } from '../../../model/json.ts'
 import type { Role } from '../../../model/message.ts'
 import type { Part, ToolPart } from '../../../model/part.ts'
-import type { Outline, OutlineEntry } from '../../../model/thread.ts'
+import type { Outline } from '../../../model/thread.ts'
 import {
-  parseExactly,
+  parseValue,
   asRecord,
   type JsonRecord,
   stringLeaves,
@@ -22,18 +20,17 @@ import {
 import { noInput, openCall, readPayload, withPlans } from './tool.ts'
 import { joinPrompts, unwrapPrompt, type Prompt } from './unwrap-prompt.ts'
 
-export type ParsedMessages =
-  | { readonly kind: 'messages'; readonly messages: readonly JsonRecord[] }
-  | { readonly kind: 'issue'; readonly reason: IssueReason }
+export type ParsedMessages = ReturnType<typeof parseModelMessages>
 
 /** A blob of what the model saw: one message, or a list of messages. Total. */
-export function parseModelMessages(bytes: Buffer): ParsedMessages {
-  if (bytes.length > constants.MAX_STRING_LENGTH) return { kind: 'issue', reason: 'too-large' }
-  const parsed = parseExactly(bytes.toString('utf8'))
-  if (parsed === null) return { kind: 'issue', reason: 'bad-json' }
+export function parseModelMessages(bytes: Buffer) {
+  const parsed = parseValue(bytes)
+  if (typeof parsed === 'string') return { kind: 'issue' as const, reason: parsed }
   const list: readonly unknown[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value]
   const messages = list.map(asRecord).filter((message) => message !== null)
-  return messages.length < list.length ? { kind: 'issue', reason: 'not-an-object' } : { kind: 'messages', messages }
+  return messages.length < list.length
+    ? { kind: 'issue' as const, reason: 'not-an-object' as const }
+    : { kind: 'messages' as const, messages }
 }
 
 export interface ModelEntry {
@@ -47,14 +44,7 @@ export interface ModelEntry {
 
 export type EntryIssue = Pick<RowIssue, 'key' | 'reason'>
 
-export interface DecodedThread {
-  readonly messages: readonly MessageDraft[]
-  readonly outline: Outline
-  /** The places that exist only in the turns. */
-  readonly turnIds: ReadonlySet<MessageId>
-  /** At most one per key; the rest of its message was decoded. */
-  readonly issues: readonly EntryIssue[]
-}
+export type DecodedThread = ReturnType<typeof decodeModelThread>
 
 /** A place in the thread: something to show, or a message that could not be read, which has no role. */
 interface Place extends Omit<DecodedEntry, 'role' | 'isGap' | 'issue'> {
@@ -69,10 +59,12 @@ interface Place extends Omit<DecodedEntry, 'role' | 'isGap' | 'issue'> {
 export function decodeModelThread(
   entries: readonly ModelEntry[],
   nameMessage: (key: string, occurrence: number) => MessageId,
-): DecodedThread {
+) {
   const seen = new Map<string, number>()
   const issues = new Map<string, IssueReason>()
-  const calls = new Calls()
+  /** An id can be used again; a result then belongs to the last call before it. */
+  const open = new Map<string, ToolPart>()
+  const ends = new Map<ToolPart, NamedResult>()
   const places: Place[] = []
   const turnIds = new Set<MessageId>()
   for (const { key, message, atMs = null, isFromTurn = false } of entries) {
@@ -82,21 +74,42 @@ export function decodeModelThread(
     const results = readResults(message)
     const issue = decoded.issue ?? (results.some(({ isTooDeep }) => isTooDeep) ? 'too-deep' : null)
     if (issue !== null && !issues.has(key)) issues.set(key, issue)
-    for (const part of decoded.parts) if (part.kind === 'tool') calls.open(part)
-    const parts = [...decoded.parts, ...results.flatMap((result) => calls.answer(result))]
+    for (const part of decoded.parts) if (part.kind === 'tool' && part.callId !== null) open.set(part.callId, part)
+    const parts = [...decoded.parts]
+    for (const result of results) {
+      const { callId, toolName } = result
+      const call = open.get(callId) ?? openCall(toolName, callId === '' ? null : callId, noInput).part
+      // A result without a call is a part of its own.
+      if (!open.delete(callId)) parts.push(call)
+      ends.set(call, result)
+    }
     if (parts.length === 0 && !decoded.isGap) continue
     const { role, isSimulated } = decoded
     const id = nameMessage(key, occurrence)
     if (isFromTurn) turnIds.add(id)
     places.push({ id, role: decoded.isGap ? null : role, parts, sentAtMs: decoded.sentAtMs ?? atMs, isSimulated })
   }
-  const settled = places.map((place, at) => calls.settle(place, at === places.length - 1))
+  const settled = places.map((place, at): Place => {
+    const settle = (part: Part): Part =>
+      part.kind === 'tool' ? { ...part, ...endOf(ends.get(part), at === places.length - 1) } : part
+    return { ...place, parts: place.parts.map(settle) }
+  })
+  const outline: Outline = settled.map(({ id, role }) => ({ id, role, createdAtMs: null, startedAtMs: null }))
   return {
     messages: settled.flatMap(draftOf),
-    outline: settled.map(({ id, role }): OutlineEntry => ({ id, role, createdAtMs: null, startedAtMs: null })),
-    turnIds,
-    issues: [...issues].map(([key, reason]) => ({ key, reason })),
+    outline,
+    /** The places that exist only in the turns. */
+    turnIds: turnIds as ReadonlySet<MessageId>,
+    /** At most one per key; the rest of its message was decoded. */
+    issues: [...issues].map(([key, reason]): EntryIssue => ({ key, reason })),
   }
+}
+
+/** A call without a result is still running if nothing follows it. */
+function endOf(result: NamedResult | undefined, isLast: boolean): Partial<ToolPart> {
+  if (result === undefined) return { status: isLast ? 'running' : 'completed' }
+  const error = result.isError ? stringLeaves(result.output).join('\n') : ''
+  return { status: result.isError ? 'error' : 'completed', output: result.output, error: error || null }
 }
 
 const draftOf = ({ id, role, parts, sentAtMs, isSimulated }: Place): MessageDraft[] =>
@@ -116,64 +129,20 @@ export const plainMessage = {
   isEmbedded: true,
 }
 
-/** Calls with their results. An id can be used again; a result then belongs to the last call before it. */
-class Calls {
-  readonly #open = new Map<string, ToolPart>()
-  readonly #results = new Map<ToolPart, NamedResult>()
-
-  open(call: ToolPart): void {
-    if (call.callId !== null) this.#open.set(call.callId, call)
-  }
-
-  /** @returns what to show for a result without a call */
-  answer(result: NamedResult): ToolPart[] {
-    const call = this.#open.get(result.callId)
-    this.#open.delete(result.callId)
-    if (call !== undefined) {
-      this.#results.set(call, result)
-      return []
-    }
-    const { part } = openCall(result.toolName, result.callId === '' ? null : result.callId, noInput)
-    this.#results.set(part, result)
-    return [part]
-  }
-
-  /** A call without a result is still running if nothing follows it. */
-  settle(place: Place, isLast: boolean): Place {
-    const settle = (part: Part): Part => (part.kind === 'tool' ? this.#settled(part, isLast) : part)
-    return { ...place, parts: place.parts.map(settle) }
-  }
-
-  #settled(call: ToolPart, isLast: boolean): ToolPart {
-    const result = this.#results.get(call)
-    if (result === undefined) return { ...call, status: isLast ? 'running' : 'completed' }
-    if (!result.isError) return { ...call, status: 'completed', output: result.output }
-    const error = stringLeaves(result.output).join('\n')
-    return { ...call, status: 'error', output: result.output, error: error === '' ? null : error }
-  }
-}
-
 /** Takes the place of a message that could not be read; the reason is recorded elsewhere. */
 export const unreadMessage: JsonRecord = Object.freeze({})
 
 /** The decoded content of a message of the model's, without its place. */
-export interface DecodedEntry {
-  readonly role: Role
-  readonly parts: readonly Part[]
-  readonly sentAtMs: number | null
-  readonly isSimulated: boolean
-  /** True if the message contains something that could not be decoded. */
-  readonly isGap: boolean
-  readonly issue: IssueReason | null
-}
+export type DecodedEntry = Readonly<typeof emptyEntry>
 
-const emptyEntry: DecodedEntry = {
-  role: 'assistant',
-  parts: [],
-  sentAtMs: null,
+const emptyEntry = {
+  role: 'assistant' as Role,
+  parts: [] as readonly Part[],
+  sentAtMs: null as number | null,
   isSimulated: false,
+  /** True if the message contains something that could not be decoded. */
   isGap: false,
-  issue: null,
+  issue: null as IssueReason | null,
 }
 const unknown: DecodedEntry = { ...emptyEntry, isGap: true, issue: 'unknown-shape' }
 
@@ -259,13 +228,7 @@ function decodeAnswerPart(part: unknown): AnswerPart {
   }
 }
 
-export interface NamedResult {
-  readonly callId: string
-  readonly output: Json
-  readonly isError: boolean
-  readonly toolName: string | null
-  readonly isTooDeep: boolean
-}
+export type NamedResult = ReturnType<typeof readResult>
 
 /** The results of tools in a message. */
 export function readResults(message: JsonRecord): readonly NamedResult[] {
@@ -277,7 +240,7 @@ export function readResults(message: JsonRecord): readonly NamedResult[] {
   return isPlain ? [readResult({ ...message, type: 'tool-result', result: message['content'] }, message)] : []
 }
 
-function readResult(part: JsonRecord, message: JsonRecord): NamedResult {
+function readResult(part: JsonRecord, message: JsonRecord) {
   const highLevel = recordIn(cursorOptions(message), 'highLevelToolCallResult')
   const { value, isFault } = readOutput(part)
   const flags = [part['isError'], part['is_error'], highLevel?.['isError'], recordIn(highLevel, 'output')?.['isError']]

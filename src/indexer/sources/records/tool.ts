@@ -1,56 +1,34 @@
 import { CALL_CHAT_PREFIX } from '../../../model/chat.ts'
 import { type ChatId, asChatId } from '../../../model/ids.ts'
 import type { CodePart, Part, ToolPart, ToolStatus } from '../../../model/part.ts'
-import {
-  type BoundedJson,
-  type JsonRecord,
-  asRecord,
-  boundJson,
-  filledStringIn,
-  firstFilledIn,
-  holdsSomething,
-  isBlank,
-  listIn,
-  parsedOrText,
-  parsedRecord,
-  readUriPath,
-  stringIn,
-  stringLeaves,
-} from './json.ts'
-
-interface DecodedTool {
-  readonly part: ToolPart
-  /** Code that the call wrote or changed, if the row stores it apart from the result. */
-  readonly code: readonly CodePart[]
-  readonly childChatIds: readonly ChatId[]
-  readonly isTooDeep: boolean
-}
+import * as json from './json.ts'
+import type { BoundedJson, JsonRecord } from './json.ts'
 
 /** A row's tool call: from its own data, or from the chat's row, where old builds stored it. */
-export function decodeTool(own: unknown, fromChat: unknown): DecodedTool | null {
-  const record = [own, fromChat].map(parsedRecord).find((candidate) => candidate !== null && isCall(candidate))
+export function decodeTool(own: unknown, fromChat: unknown) {
+  const record = [own, fromChat].map(json.parsedRecord).find((candidate) => candidate !== null && isCall(candidate))
   return record === undefined || record === null ? null : decodeCall(record)
 }
 
 /** A third of all tool data contains only a status: that is bookkeeping and not a call. */
 function isCall(record: JsonRecord): boolean {
-  if (filledStringIn(record, 'name') !== null || readToolError(record['error']) !== null) return true
-  return ['params', 'rawArgs', 'result'].some((name) => holdsSomething(readPayload(record[name])))
+  if (json.filledStringIn(record, 'name') !== null || readToolError(record['error']) !== null) return true
+  return ['params', 'rawArgs', 'result'].some((name) => json.holdsSomething(readPayload(record[name])))
 }
 
-function decodeCall(record: JsonRecord): DecodedTool {
-  const additional = parsedRecord(record['additionalData'])
+function decodeCall(record: JsonRecord) {
+  const additional = json.parsedRecord(record['additionalData'])
   const error = readToolError(record['error'])
-  const given = boundJson(readInput(record))
+  const given = json.boundJson(readInput(record))
   const result = readPayload(record['result'])
-  const written = filledStringIn(record, 'name')
-  const output = boundJson(readOutput(result, additional, written))
+  const written = json.filledStringIn(record, 'name')
+  const output = json.boundJson(readOutput(result, additional, written))
   const { name, input, paths } = readCalled(written, given)
   const part: ToolPart = {
     kind: 'tool',
     name,
     status: toolStatus({ record, additional, result, error }),
-    callId: filledStringIn(record, 'toolCallId'),
+    callId: json.filledStringIn(record, 'toolCallId'),
     input: input.value,
     output: output.value,
     error,
@@ -58,6 +36,7 @@ function decodeCall(record: JsonRecord): DecodedTool {
   }
   return {
     part,
+    /** Code that the call wrote or changed, if the row stores it apart from the result. */
     code: toolCode(additional, paths[0] ?? null),
     childChatIds: readStartedChats(record, additional),
     isTooDeep: input.isTooDeep || output.isTooDeep,
@@ -65,15 +44,15 @@ function decodeCall(record: JsonRecord): DecodedTool {
 }
 
 function toolCode(additional: JsonRecord | null, path: string | null): readonly CodePart[] {
-  const lines = listIn(parsedRecord(additional?.['precomputedDiff']), 'lines').flatMap((each) => {
-    const line = asRecord(each)
-    const content = stringIn(line, 'content')
-    return content === null ? [] : `${diffMark(stringIn(line, 'type') ?? '')}${content}`
+  const lines = json.listIn(json.parsedRecord(additional?.['precomputedDiff']), 'lines').flatMap((each) => {
+    const line = json.asRecord(each)
+    const content = json.stringIn(line, 'content')
+    return content === null ? [] : `${diffMark(json.stringIn(line, 'type') ?? '')}${content}`
   })
   const diff = lines.join('\n')
-  const block = decodeCodeBlock(parsedRecord(additional?.['codeblock']))
+  const block = decodeCodeBlock(json.parsedRecord(additional?.['codeblock']))
   return [
-    ...(isBlank(diff) ? [] : [{ kind: 'code' as const, language: 'diff', path, text: diff }]),
+    ...(json.isBlank(diff) ? [] : [{ kind: 'code' as const, language: 'diff', path, text: diff }]),
     ...(block === null ? [] : [{ ...block, path: block.path ?? path }]),
   ]
 }
@@ -89,11 +68,11 @@ function diffMark(type: string): string {
  * its id from the call's id, so it is known only if such a chat exists. The chats' own rows do not reliably name each other.
  */
 function readStartedChats(call: JsonRecord, additional: JsonRecord | null): readonly ChatId[] {
-  const isTask = /^task(?:_v\d+)?$/i.test(filledStringIn(call, 'name') ?? '')
-  const agentId = isTask ? filledStringIn(parsedRecord(call['result']), 'agentId') : null
-  const named = filledStringIn(additional, 'subagentComposerId') ?? agentId
+  const isTask = /^task(?:_v\d+)?$/i.test(json.filledStringIn(call, 'name') ?? '')
+  const agentId = isTask ? json.filledStringIn(json.parsedRecord(call['result']), 'agentId') : null
+  const named = json.filledStringIn(additional, 'subagentComposerId') ?? agentId
   if (named !== null) return [asChatId(named)]
-  const callId = filledStringIn(call, 'toolCallId')
+  const callId = json.filledStringIn(call, 'toolCallId')
   return isTask && callId !== null ? [asChatId(`${CALL_CHAT_PREFIX}${callId}`)] : []
 }
 
@@ -104,11 +83,11 @@ function readStartedChats(call: JsonRecord, additional: JsonRecord | null): read
 export function withPlans(parts: readonly Part[]): readonly Part[] {
   return parts.flatMap((part) => {
     if (part.kind !== 'tool' || !/^create_?plan$/i.test(part.name)) return part
-    const input = asRecord(part.input)
-    const text = filledStringIn(input, 'plan')
+    const input = json.asRecord(part.input)
+    const text = json.filledStringIn(input, 'plan')
     return text === null
       ? part
-      : [part, { kind: 'plan' as const, title: filledStringIn(input, 'name'), path: null, text }]
+      : [part, { kind: 'plan' as const, title: json.filledStringIn(input, 'name'), path: null, text }]
   })
 }
 
@@ -125,15 +104,15 @@ export const noInput: BoundedJson = { value: null, isTooDeep: false }
 /** Cursor writes payloads as JSON strings, plain text or objects. Blank text is no payload. */
 export function readPayload(value: unknown): unknown {
   if (typeof value !== 'string') return value ?? null
-  return isBlank(value) ? null : parsedOrText(value)
+  return json.isBlank(value) ? null : json.parsedOrText(value)
 }
 
 /** `params` is Cursor's version of the arguments. `rawArgs` is the model's text, incomplete while it streams. */
 export function readInput(record: JsonRecord): unknown {
   const params = readPayload(record['params'])
-  if (holdsSomething(params)) return params
+  if (json.holdsSomething(params)) return params
   const rawArgs = readPayload(record['rawArgs'])
-  return holdsSomething(rawArgs) ? rawArgs : (params ?? rawArgs)
+  return json.holdsSomething(rawArgs) ? rawArgs : (params ?? rawArgs)
 }
 
 /** These have parts of their own, or are bookkeeping. `composerData` is a whole other chat. */
@@ -145,20 +124,20 @@ const neverOutput = new Set(['composerData', 'precomputedDiff', 'codeblock', 'su
  */
 function readOutput(result: unknown, additional: JsonRecord | null, name: string | null): unknown {
   const isQuestion = /^ask_?question/i.test(name ?? '')
-  if (holdsSomething(result) && !isQuestion) return result
+  if (json.holdsSomething(result) && !isQuestion) return result
   const rest = Object.entries(additional ?? {}).filter(([field]) => !neverOutput.has(field))
-  if (!rest.some(([field, value]) => holdsSomething(value) && !isBookkeeping(field))) return result
-  return { ...(holdsSomething(result) ? (asRecord(result) ?? { result }) : {}), ...Object.fromEntries(rest) }
+  if (!rest.some(([field, value]) => json.holdsSomething(value) && !isBookkeeping(field))) return result
+  return { ...(json.holdsSomething(result) ? (json.asRecord(result) ?? { result }) : {}), ...Object.fromEntries(rest) }
 }
 
 const isBookkeeping = (name: string): boolean => name === 'reviewData' || /^ids?$|Ids?$/.test(name)
 
 /** The message for people, else the one for the model, else any text. */
 function readToolError(error: unknown): string | null {
-  const record = parsedRecord(error)
-  const message = firstFilledIn(record, ['clientVisibleErrorMessage', 'modelVisibleErrorMessage'])
+  const record = json.parsedRecord(error)
+  const message = json.firstFilledIn(record, ['clientVisibleErrorMessage', 'modelVisibleErrorMessage'])
   if (message !== null) return message
-  const leaves = stringLeaves(typeof error === 'string' ? error : record)
+  const leaves = json.stringLeaves(typeof error === 'string' ? error : record)
   return leaves.length === 0 ? null : leaves.join('\n')
 }
 
@@ -171,15 +150,15 @@ const genericMcpNames: ReadonlySet<string> = new Set(['mcp', 'call_mcp_tool', 'c
 function readCalled(written: string | null, given: BoundedJson) {
   const name = written ?? 'unknown'
   if (!genericMcpNames.has(name.toLowerCase())) return { name, input: given, paths: readToolPaths(name, given.value) }
-  const record = asRecord(given.value)
-  const [listed, ...others] = listIn(record, 'tools')
-  const call = asRecord(listed) ?? record
-  const tool = firstFilledIn(call, listed === undefined ? ['toolName'] : ['name'])
+  const record = json.asRecord(given.value)
+  const [listed, ...others] = json.listIn(record, 'tools')
+  const call = json.asRecord(listed) ?? record
+  const tool = json.firstFilledIn(call, listed === undefined ? ['toolName'] : ['name'])
   if (tool === null) return { name, input: given, paths: noPaths }
-  const server = firstFilledIn(call, ['serverName', 'server'])
+  const server = json.firstFilledIn(call, ['serverName', 'server'])
   const args = readPayload(call?.['arguments'] ?? call?.['parameters'])
   // Of several tools, the first one gives the name, and all of them are shown.
-  const input = args === null || others.length > 0 ? given : boundJson(args)
+  const input = args === null || others.length > 0 ? given : json.boundJson(args)
   return { name: server === null ? tool : `${server}.${tool}`, input, paths: noPaths }
 }
 
@@ -204,10 +183,10 @@ const pathFields = [
 /** Files and folders in the arguments, or in a patch among them. */
 export function readToolPaths(name: string | null, input: unknown): readonly string[] {
   if (typeof input === 'string') return pathsInPatch(input)
-  const record = asRecord(input)
+  const record = json.asRecord(input)
   if (record === null || /^mcp[_-]/i.test(name ?? '')) return noPaths
-  const named = [...pathFields.map((field) => record[field]), ...listIn(record, 'paths')].map(readUriPath)
-  const patched = pathsInPatch(stringIn(record, 'patch') ?? stringIn(record, 'input') ?? '')
+  const named = [...pathFields.map((field) => record[field]), ...json.listIn(record, 'paths')].map(json.readUriPath)
+  const patched = pathsInPatch(json.stringIn(record, 'patch') ?? json.stringIn(record, 'input') ?? '')
   return [...new Set([...named.filter((path) => path !== null), ...patched])]
 }
 
@@ -217,21 +196,13 @@ function pathsInPatch(text: string): readonly string[] {
   return [...new Set([...named].map(([, path]) => (path ?? '').trim()))].filter((path) => path !== '')
 }
 
-const statusByWord: ReadonlyMap<string, ToolStatus> = new Map([
-  ['completed', 'completed'],
-  ['success', 'completed'],
-  ['submitted', 'completed'],
-  ['error', 'error'],
-  ['failed', 'error'],
-  ['cancelled', 'cancelled'],
-  ['canceled', 'cancelled'],
-  ['aborted', 'cancelled'],
-  ['rejected', 'rejected'],
-  ['loading', 'running'],
-  ['running', 'running'],
-  ['pending', 'running'],
-  ['generating', 'running'],
-])
+const statuses: readonly (readonly [words: RegExp, status: ToolStatus])[] = [
+  [/^(?:completed|success|submitted)$/i, 'completed'],
+  [/^(?:error|failed)$/i, 'error'],
+  [/^(?:cancell?ed|aborted)$/i, 'cancelled'],
+  [/^rejected$/i, 'rejected'],
+  [/^(?:loading|running|pending|generating)$/i, 'running'],
+]
 
 interface ToolOutcome {
   readonly record: JsonRecord
@@ -251,11 +222,12 @@ function toolStatus(call: ToolOutcome): ToolStatus {
   const status = wordStatus(call.additional) ?? wordStatus(call.record)
   if (status !== null) return status
   if (call.error !== null) return 'error'
-  return holdsSomething(call.result) ? 'completed' : 'running'
+  return json.holdsSomething(call.result) ? 'completed' : 'running'
 }
 
 function wordStatus(record: JsonRecord | null): ToolStatus | null {
-  return statusByWord.get(filledStringIn(record, 'status')?.trim().toLowerCase() ?? '') ?? null
+  const word = json.filledStringIn(record, 'status')?.trim() ?? ''
+  return statuses.find(([words]) => words.test(word))?.[1] ?? null
 }
 
 /**
@@ -263,24 +235,29 @@ function wordStatus(record: JsonRecord | null): ToolStatus | null {
  * option of a dialog is only its default until its status is `Done`.
  */
 function isRejected({ record, additional, result }: ToolOutcome): boolean {
-  const review = parsedRecord(additional?.['reviewData'])
-  const option = filledStringIn(review, 'status') === 'Done' ? filledStringIn(review, 'selectedOption') : null
+  const review = json.parsedRecord(additional?.['reviewData'])
+  const option = json.filledStringIn(review, 'status') === 'Done' ? json.filledStringIn(review, 'selectedOption') : null
   if (/^reject/i.test(option ?? '')) return true
   if (option === 'accept' || option === 'run') return false
-  return record['userDecision'] === 'rejected' || asRecord(result)?.['rejected'] === true
+  return record['userDecision'] === 'rejected' || json.asRecord(result)?.['rejected'] === true
 }
 
 /** The row's code blocks, without those that the text already shows: newer builds write both. */
 export function decodeCode(record: JsonRecord, text: string): readonly CodePart[] {
-  const blocks = [...listIn(record, 'codeBlocks'), ...listIn(record, 'suggestedCodeBlocks')]
-  const parts = blocks.map((block) => decodeCodeBlock(asRecord(block))).filter((part) => part !== null)
+  const blocks = [...json.listIn(record, 'codeBlocks'), ...json.listIn(record, 'suggestedCodeBlocks')]
+  const parts = blocks.map((block) => decodeCodeBlock(json.asRecord(block))).filter((part) => part !== null)
   return withoutCopies(parts.filter((part) => !text.includes(part.text.trim())))
 }
 
 function decodeCodeBlock(block: JsonRecord | null): CodePart | null {
-  const text = filledStringIn(block, 'content')
+  const text = json.filledStringIn(block, 'content')
   if (text === null) return null
-  return { kind: 'code', language: filledStringIn(block, 'languageId'), path: readUriPath(block?.['uri']), text }
+  return {
+    kind: 'code',
+    language: json.filledStringIn(block, 'languageId'),
+    path: json.readUriPath(block?.['uri']),
+    text,
+  }
 }
 
 /** A written file appears in up to three fields of its row, and only some of them have its path. */

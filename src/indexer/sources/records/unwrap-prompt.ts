@@ -11,13 +11,10 @@ export interface Prompt {
 }
 
 /** The parts of a user's message, from its pieces. */
-export function joinPrompts(prompts: readonly Prompt[]): {
-  readonly parts: readonly Part[]
-  readonly sentAtMs: number | null
-} {
+export function joinPrompts(prompts: readonly Prompt[]) {
   const texts = prompts.flatMap((prompt) => prompt.texts).map((text) => ({ kind: 'text' as const, text }))
   const paths = [...new Set(prompts.flatMap((prompt) => prompt.paths))]
-  const parts = [...texts, ...paths.map((path) => ({ kind: 'attachment' as const, path, text: null }))]
+  const parts: readonly Part[] = [...texts, ...paths.map((path) => ({ kind: 'attachment' as const, path, text: null }))]
   return { parts, sentAtMs: prompts.map(({ sentAtMs }) => sentAtMs).find((time) => time !== null) ?? null }
 }
 
@@ -93,13 +90,8 @@ function knownLength(blocks: readonly Block[]): number {
   return blocks.slice(0, until).findLastIndex(({ name }) => name !== '') + 1
 }
 
-interface Queries {
-  readonly texts: readonly string[]
-  /** The blocks between and after the queries. */
-  readonly blocks: readonly Block[]
-}
-
-function readQueries(text: string, from: number): Queries {
+/** @returns `blocks`: those between and after the queries */
+function readQueries(text: string, from: number) {
   const texts: string[] = []
   const blocks: Block[] = []
   let at = from

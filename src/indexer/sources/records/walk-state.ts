@@ -23,14 +23,6 @@ import {
   keysOf,
 } from './model-messages.ts'
 
-export interface WalkedState {
-  /** Null if its bytes are no state. */
-  readonly state: ConversationState | null
-  /** The thread's messages in order. The key is the blob's id, followed by a number if a blob contains several. */
-  readonly entries: readonly ModelEntry[]
-  readonly issues: readonly EntryIssue[]
-}
-
 /** Reads these blobs; null for a missing one. */
 export type ReadBlobs = (ids: readonly string[]) => ReadonlyMap<string, Buffer | null>
 
@@ -43,16 +35,17 @@ const READ_AT_ONCE = 500
  * Every message that a state reaches: first what its summaries replaced, then its own list. Turns add what came before
  * those, and when each message was sent. A missing blob is an issue only if no other list has its content.
  * @param rootId the key of the root, if its id is known
+ * @returns `state`: null if its bytes are no state. `entries`: the thread's messages in order; the key is the blob's id,
+ * followed by a number if a blob contains several
  */
-export function walkState(root: Buffer, read: ReadBlobs, rootId = 'root'): WalkedState {
+export function walkState(root: Buffer, read: ReadBlobs, rootId = 'root') {
   const state = decodeConversationState(root)
-  if (state === null) return { state, entries: [], issues: [{ key: rootId, reason: 'unknown-shape' }] }
-  const issues = new Map<string, IssueReason>()
-  const named = [...readArchives(state, read, issues), ...state.entries]
+  const issues = new Map<string, IssueReason>(state === null ? [[rootId, 'unknown-shape']] : [])
+  const named = state === null ? [] : [...readArchives(state, read, issues), ...state.entries]
   if (named.length > ENTRIES_MAX) issues.set(rootId, 'too-large')
   const listed = readEntries(named.slice(0, ENTRIES_MAX), read, issues)
-  const entries = withTurns(listed, state, read, issues)
-  return { state, entries, issues: [...issues].map(([key, reason]) => ({ key, reason })) }
+  const entries = state === null ? [] : withTurns(listed, state, read, issues)
+  return { state, entries, issues: [...issues].map(([key, reason]): EntryIssue => ({ key, reason })) }
 }
 
 /** What is decoded of a blob, or why it is not. */
@@ -68,9 +61,9 @@ function decodedIn<Value extends object>(
 /** What summaries replaced. Each summary follows what it replaced, unless the state's own list still names it. */
 function readArchives(state: ConversationState, read: ReadBlobs, issues: Map<string, IssueReason>): StateEntry[] {
   if (state.archives.length === 0) return []
-  const own = new Set(state.entries.flatMap((entry) => (entry.kind === 'blob' ? [entry.id] : [])))
+  const own = new Set(state.entries.filter((entry) => typeof entry === 'string'))
   const blobs = read(state.archives)
-  return state.archives.flatMap((id) => {
+  return state.archives.flatMap((id): StateEntry[] => {
     const archive = decodedIn(blobs, id, decodeArchive)
     if (typeof archive === 'string') {
       issues.set(id, archive)
@@ -78,9 +71,8 @@ function readArchives(state: ConversationState, read: ReadBlobs, issues: Map<str
     }
     const { messages, summary, text } = archive
     const ids = summary === null || own.has(summary) ? messages : [...messages, summary]
-    const entries = ids.map((each): StateEntry => ({ kind: 'blob', id: each }))
     // Where no message has the summary, the archive itself has its text.
-    return summary === null && text !== null ? [...entries, { kind: 'inline', bytes: summaryOf(text) }] : entries
+    return summary === null && text !== null ? [...ids, summaryOf(text)] : [...ids]
   })
 }
 
@@ -92,15 +84,15 @@ function readEntries(
   read: ReadBlobs,
   issues: Map<string, IssueReason>,
 ): readonly ModelEntry[] {
-  const ids = [...new Set(entries.flatMap((entry) => (entry.kind === 'blob' ? [entry.id] : [])))]
+  const ids = [...new Set(entries.filter((entry) => typeof entry === 'string'))]
   const found = new Map<string, ParsedMessages>()
   for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
     for (const [id, bytes] of read(ids.slice(at, at + READ_AT_ONCE)))
       if (bytes !== null) found.set(id, parseModelMessages(bytes))
   }
   return entries.flatMap((entry) => {
-    const key = entry.kind === 'blob' ? entry.id : digest('sha256', entry.bytes)
-    const parsed = entry.kind === 'blob' ? found.get(key) : parseModelMessages(entry.bytes)
+    const key = typeof entry === 'string' ? entry : digest('sha256', entry)
+    const parsed = typeof entry === 'string' ? found.get(key) : parseModelMessages(entry)
     if (parsed?.kind === 'messages')
       return parsed.messages.map((message, at, { length }) => ({ key: length === 1 ? key : `${key}/${at}`, message }))
     issues.set(key, parsed?.reason ?? 'missing-blob')

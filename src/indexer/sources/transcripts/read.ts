@@ -31,8 +31,6 @@ import { findDelegated } from '../../../mirror/write/messages.ts'
 import { textKey } from '../../../mirror/write/pack-message.ts'
 import {
   writeFolder,
-  type FileGroup,
-  type FolderListing,
   type GroupContent,
   type NameMessage,
   type Piece,
@@ -64,11 +62,19 @@ export const absentTranscripts = (home: string): string[] =>
 /** The folder in which Cursor creates a folder for each project. */
 export const nursery = (home: string): string => join(home, 'projects')
 
-/** Null if the folder may not be listed. */
-const listProjects = (root: string): Place[] | null =>
+/** The folders of projects in Cursor's home; null if they may not be listed. */
+const listProjects = (root: string) =>
   listFolders(root)
-    ?.map((slug) => ({ slug, project: join(root, slug), folder: join(root, slug, 'agent-transcripts') }))
+    ?.map((slug) => ({
+      /** Cursor derives it from the path of the project's root. */
+      slug,
+      project: join(root, slug),
+      /** The folder with its transcripts. */
+      folder: join(root, slug, 'agent-transcripts'),
+    }))
     .filter(({ project }) => mayBeFolder(project)) ?? null
+
+type Place = NonNullable<ReturnType<typeof listProjects>>[number]
 
 function transcriptSource(place: Place): Source {
   const { project, folder } = place
@@ -88,35 +94,14 @@ function transcriptSource(place: Place): Source {
   }
 }
 
-/** A project's folder in Cursor's home. */
-export interface Place {
-  /** Cursor derives it from the path of the project's root. */
-  readonly slug: string
-  readonly project: string
-  /** The folder with its transcripts. */
-  readonly folder: string
-}
-
 /** All files of a chat in a folder, one for each format. One of them gives all messages. */
-interface ChatFiles extends FileGroup {
-  readonly files: readonly TranscriptFile[]
-  readonly rootPath: string | null
-  /** Cursor's name of the project's root if that is unknown; null for a window without a folder. */
-  readonly slug: string | null
-}
-
-interface Reading extends Pick<Piece, 'octets' | 'checksum' | 'issue'> {
-  readonly file: TranscriptFile
-  /** Null if the file cannot be read. */
-  readonly decoded: DecodedTranscript | null
-  /** How much of its chat the file contains, the most important number first; empty if it contains nothing. */
-  readonly extent: readonly number[]
-}
+type ChatFiles = ReturnType<typeof listChats>['groups'][number]
 
 /** All transcripts of a project, by chat. */
-function listChats(place: Place, signature: string | null): FolderListing<ChatFiles> {
+function listChats(place: Place, signature: string | null) {
   const byChat = groupBy(listTranscripts(place.folder), ({ chatId }) => chatId)
   const rootPath = readWorkspacePath(place.project) ?? resolveSlug(place.slug, process.platform, listFolders)
+  /** Cursor's name of the project's root if that is unknown; null for a window without a folder. */
   const slug = rootPath === null && !isWithoutFolder(place.slug) ? place.slug : null
   const groups = [...byChat.values()].map((files) => ({
     keys: files.map(({ key }) => key),
@@ -142,13 +127,22 @@ function readChat(chat: ChatFiles, chatOf: (reading: Reading) => ChatId): GroupC
   }
 }
 
-function readFile(file: TranscriptFile): Reading {
+type Reading = ReturnType<typeof readFile>
+
+function readFile(file: TranscriptFile) {
   const bytes = readTranscript(file)
-  if (typeof bytes === 'string')
-    return { file, octets: file.octets, checksum: null, decoded: null, issue: bytes, extent: [] }
-  const decoded = decodeTranscript(bytes, file.chatId, nameMessage)
-  const [octets, checksum] = [bytes.length, crc32(bytes)]
-  return { file, octets, checksum, decoded, issue: decoded.issue, extent: extentOf(decoded, file) }
+  const content = typeof bytes === 'string' ? null : bytes
+  /** Null if the file cannot be read. */
+  const decoded = content === null ? null : decodeTranscript(content, file.chatId, nameMessage)
+  return {
+    file,
+    octets: content?.length ?? file.octets,
+    checksum: content === null ? null : crc32(content),
+    decoded,
+    issue: typeof bytes === 'string' ? bytes : (decoded?.issue ?? null),
+    /** How much of its chat the file contains, the most important number first; empty if it contains nothing. */
+    extent: decoded === null ? [] : extentOf(decoded, file),
+  }
 }
 
 /** The project is not part of the id, so that a chat in two projects has the same messages. */

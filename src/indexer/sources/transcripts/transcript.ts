@@ -4,7 +4,7 @@ import type { IssueReason } from '../../../model/issue.ts'
 import type { Json } from '../../../model/json.ts'
 import type { Role } from '../../../model/message.ts'
 import type { Part, ToolStatus, ToolPart } from '../../../model/part.ts'
-import type { Outline, OutlineEntry } from '../../../model/thread.ts'
+import type { OutlineEntry } from '../../../model/thread.ts'
 import type { NameMessage } from '../../open-safely/whole-store.ts'
 import { isBlank, stringLeaves } from '../records/json.ts'
 import { plainMessage } from '../records/model-messages.ts'
@@ -34,27 +34,16 @@ export interface Steps {
   readonly steps: readonly Step[]
   /** Why there is nothing to read; otherwise the first issue of a step counts. */
   readonly issue?: IssueReason | null
-  /** See `DecodedTranscript`. */
+  /** The number of messages that are certainly prompts; left out if all user messages are. */
   readonly prompts?: number
 }
 
 export const unread = (issue: IssueReason): Step => ({ kind: 'gap', issue })
 
-export interface DecodedTranscript {
-  readonly messages: readonly MessageDraft[]
-  readonly outline: Outline
-  /** Why a part of the file could not be read; everything else was decoded. */
-  readonly issue: IssueReason | null
-  /** The number of messages that are certainly prompts; left out if all user messages are. */
-  readonly prompts?: number
-}
+export type DecodedTranscript = ReturnType<typeof arrangeSteps>
 
 /** Gives every message an id and a place. A place without anything to show stays, as a gap. */
-export function arrangeSteps(
-  { steps, issue, ...result }: Steps,
-  chatId: ChatId,
-  nameMessage: NameMessage,
-): DecodedTranscript {
+export function arrangeSteps({ steps, issue, ...result }: Steps, chatId: ChatId, nameMessage: NameMessage) {
   const places = settleCalls(addErrors(steps)).filter((step) => step.kind !== 'control')
   const messages: MessageDraft[] = []
   const outline: OutlineEntry[] = []
@@ -69,7 +58,13 @@ export function arrangeSteps(
   }
   // A file without any content is being rewritten: the mirror keeps the chat until the file has content again.
   const found = issue ?? steps.find((step) => (step.issue ?? null) !== null)?.issue
-  return { messages, outline, issue: found ?? (steps.length === 0 ? 'null-value' : null), ...result }
+  return {
+    messages,
+    outline,
+    /** Why a part of the file could not be read; everything else was decoded. */
+    issue: found ?? (steps.length === 0 ? ('null-value' as const) : null),
+    ...result,
+  }
 }
 
 /**
