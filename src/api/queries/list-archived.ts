@@ -2,7 +2,7 @@ import type { Mirror } from '../../mirror/open.ts'
 import { prepared } from '../../mirror/sql.ts'
 import type { ListedArchivedChat } from '../answers/archives.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
-import { chooseChats, readChat } from '../archives/make-run.ts'
+import { chooseChats, readChat } from '../archives/archive-files.ts'
 
 export interface ArchivedChatsRequest extends PageRequest {
   readonly dir: string
