@@ -1,4 +1,4 @@
-import { chooseChats, readChat, type ChosenChats } from '../api/archives/make-run.ts'
+import { chooseChats, readChat, type ChosenChats } from '../api/archives/archive-files.ts'
 import type { ArchiveRestored, RestoreRequest } from '../api/answers/archives.ts'
 import type { Progress } from '../model/progress.ts'
 import type { ArchivedObject } from '../archive/archived-chat.ts'

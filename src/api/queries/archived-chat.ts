@@ -14,11 +14,10 @@ import { prepared } from '../../mirror/sql.ts'
 import { ARCHIVE } from '../../mirror/sources/sources.ts'
 import { listTracked } from '../../mirror/usage/tracked.ts'
 import { type Row, answerRow, bind, inSnapshot, theRow, toIso } from './rows.ts'
-import { PACKED_BYTES_MAX } from '../archives/archive-files.ts'
+import { PACKED_BYTES_MAX, chooseChats, readChat as readArchived } from '../archives/archive-files.ts'
 import { isListedOnly } from '../../mirror/write/chat-columns.ts'
 import type { ListedArchivedChat } from '../answers/archives.ts'
 import type { Page, PageRequest } from '../answers/common.ts'
-import { chooseChats, readChat as readArchived } from '../archives/make-run.ts'
 
 /** A packed chat that is not written yet. */
 export interface PackedChat {

@@ -23,26 +23,25 @@ export interface RuleGroup {
 }
 
 /** Whether a text can be a secret at all, whatever its name. */
-export const hasDigit = (text: string): boolean => /\d/.test(text)
-export const hasLetter = (text: string): boolean => /[a-z]/i.test(text)
-export const digits = (text: string): number => text.replaceAll(/\D/g, '').length
+const hasDigit = (text: string): boolean => /\d/.test(text)
+const hasLetter = (text: string): boolean => /[a-z]/i.test(text)
+const digits = (text: string): number => text.replaceAll(/\D/g, '').length
 /** `./keys/a1.pem`, `C:\keys\a1.pem`: the path of a key is no secret. */
-export const isPath = (text: string): boolean => /^(?:\.{1,2}\/|~\/|[a-z]:\\)[^:*?<>|]*$/i.test(text)
-export const isRandom = (text: string): boolean =>
-  hasDigit(text) && hasLetter(text) && !isPlaceholder(text) && !isPath(text)
+const isPath = (text: string): boolean => /^(?:\.{1,2}\/|~\/|[a-z]:\\)[^:*?<>|]*$/i.test(text)
+const isRandom = (text: string): boolean => hasDigit(text) && hasLetter(text) && !isPlaceholder(text) && !isPath(text)
 
 /** A path, a URL, or the address of a secret in a safe. */
-export const isAddress = (text: string): boolean =>
+const isAddress = (text: string): boolean =>
   isPath(text) ||
   /^(?:\/[a-z][\w.-]*){2,}\/?$/i.test(text) ||
   /^(?:https?|file|op|arn|vault|ssm|awssm|gcpsm|projects|secret|env|ref):?[/:]/i.test(text) ||
   /^[\w.+-]+@[\w-]+\.[\w.-]+$/.test(text)
 
 /** Letters without words: long and in one case, or with capitals where no word begins. */
-export const isRandomWord = (text: string): boolean =>
+const isRandomWord = (text: string): boolean =>
   /^[a-z]+$/i.test(text) && text.length >= 16 && (/^(?:[a-z]+|[A-Z]+)$/.test(text) || averageWord(text) < 3.5)
 
-export const averageWord = (text: string): number => text.length / (text.match(/[A-Z]+[a-z]*|[a-z]+/g)?.length ?? 1)
+const averageWord = (text: string): number => text.length / (text.match(/[A-Z]+[a-z]*|[a-z]+/g)?.length ?? 1)
 
 /** Texts that stand for a value. Each must match as a whole, because a secret may begin with any of these signs. */
 const placeholders = table.placeholders.map(({ pattern, anyCase }) => new RegExp(pattern, anyCase === true ? 'i' : ''))
@@ -58,7 +57,7 @@ const PLACEHOLDER_LENGTH_MAX = 200
 /** `${NAME:-default}`: the default can be a secret. */
 const withDefault = /^\$\{\w+:?[-=](?<value>[^{}]+)\}$/
 
-export function isPlaceholder(text: string): boolean {
+function isPlaceholder(text: string): boolean {
   if (text.length > PLACEHOLDER_LENGTH_MAX) return false
   const value = withDefault.exec(text)?.groups?.['value']
   if (value !== undefined) return isPlaceholder(value)
@@ -75,24 +74,17 @@ const description = new RegExp(
   'i',
 )
 
-export function isDescription(text: string): boolean {
+function isDescription(text: string): boolean {
   const value = text.replace(/^[.#]|[.,;:!?)\]}]+$/g, '')
   return value.length < 60 && (ordinaryWords.has(value.toLowerCase()) || description.test(value))
 }
 
 /** `correct horse battery staple`, but not `Enter a password`. */
-export const isPhrase = (text: string): boolean =>
+const isPhrase = (text: string): boolean =>
   text.length <= 100 && /^\S+(?: \S+){1,11}$/.test(text) && !shapes.sentence.test(text)
 
 /** A text that stands where only a secret stands. */
-export const isGiven = (value: string): boolean => value.length >= 3 && !isPlaceholder(value) && !isDescription(value)
-
-/** After `Bearer`: any word can stand there. */
-export const isDense = (value: string): boolean => hasDigit(value) || isRandomWord(value)
-
-/** `ada:pw` in Base64. */
-export const isBasic = (value: string): boolean =>
-  /^[\x21-\x7e]{1,200}:[\x20-\x7e]{1,400}$/.test(Buffer.from(value, 'base64').toString('latin1'))
+const isGiven = (value: string): boolean => value.length >= 3 && !isPlaceholder(value) && !isDescription(value)
 
 /** What the last words of a name say about its value: any word can be a password, but a key looks random. */
 function nameKind(name: string): 'password' | 'key' | null {
@@ -206,7 +198,7 @@ function placeOf(match: RegExpExecArray): Place {
 const lastWord = (before: string): string => /(\w+)[ _-]$/.exec(before)?.[1] ?? ''
 
 /** Whether what stands before a name, or its last word, makes it the name of a secret. */
-export function isSecretName(found: RegExpExecArray): boolean {
+function isSecretName(found: RegExpExecArray): boolean {
   const { name, before } = placeOf(found)
   return nameKind(name) !== null || nameKind(`${lastWord(before)}_${found[0]}`) !== null
 }
@@ -237,8 +229,15 @@ function isSaid(given: string, match: RegExpExecArray): boolean {
   return /^[a-z]{6,}$/i.test(value) && !shapes.adjective.test(value) && /^\s*(?:[\r\n"'\\]|$)/.test(after)
 }
 
-/** The checks of rules whose secret follows its name, by how it follows. */
-export const namedChecks: Readonly<Record<string, SecretRule['isSecret']>> = {
+/** What no pattern can say. The first five look at the secret alone, the others at how it follows its name. */
+const checks: Readonly<Record<string, SecretRule['isSecret']>> = {
+  real: (secret) => !isPlaceholder(secret),
+  given: isGiven,
+  random: isRandom,
+  /** After `Bearer`: any word can stand there. */
+  dense: (value) => hasDigit(value) || isRandomWord(value),
+  /** `ada:pw` in Base64. */
+  basic: (value) => /^[\x21-\x7e]{1,200}:[\x20-\x7e]{1,400}$/.test(Buffer.from(value, 'base64').toString('latin1')),
   quoted: (value, match) => isNamedValue(value, 'quoted', placeOf(match)),
   setting: (value, match) => isNamedValue(value, 'setting', { ...placeOf(match), after: '' }),
   unquoted(value, match) {
@@ -289,16 +288,6 @@ interface Row {
   readonly example: string
   readonly harmless: string
   readonly note?: string
-}
-
-/** What no pattern can say. */
-const checks: Readonly<Record<string, SecretRule['isSecret']>> = {
-  real: (secret) => !isPlaceholder(secret),
-  given: isGiven,
-  random: isRandom,
-  dense: isDense,
-  basic: isBasic,
-  ...namedChecks,
 }
 
 const parts: Readonly<Record<string, string>> = table.parts
