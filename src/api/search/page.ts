@@ -308,7 +308,7 @@ function countValues(db: Mirror, keys: readonly number[], names: readonly string
     return `select * from (
       select ${columns}, min(a.firstKey) as firstKey, max(a.lastKey) as lastKey
       from alike a cross join chats c on c.num = a.chat ${joined} where ${value} is not null
-      group by 2 order by 4 desc, 3 limit ${name === 'chat' ? -1 : VALUES_MAX}
+      group by 2 order by 4 desc, 3, 2 limit ${name === 'chat' ? -1 : VALUES_MAX}
     )`
   })
   if (selects.length === 0) return []
