@@ -179,8 +179,12 @@ function runsToRemove(dir: string, { job, keep }: PruneOrder, origin: string): r
     return [{ name, createdAt: run.value.createdAt }]
   })
   const newestOfEach = (count: number, periodOf: (createdAt: string) => string): readonly string[] => {
-    const newest = new Map(runs.map(({ name, createdAt }) => [periodOf(createdAt), name]))
-    return [...newest.values()].toReversed().slice(0, count)
+    const newest = new Map<string, string>()
+    for (const { name, createdAt } of runs.toReversed()) {
+      const period = periodOf(createdAt)
+      if (!newest.has(period)) newest.set(period, name)
+    }
+    return [...newest.values()].slice(0, count)
   }
   const kept = new Set([
     ...newestOfEach(daily, (createdAt) => createdAt.slice(0, 10)),

@@ -60,15 +60,15 @@ export function toIso(epochMs: number | null): string | null {
 /** Runs several reads in one snapshot: the writer must not commit between a list and its total. */
 export const inSnapshot = <Answer>(db: Mirror, read: () => Answer): Answer => db.transaction(read)()
 
-/** A slow answer is reused for ten times as long as it took. So it costs at most a tenth of the time. */
+/** From here on an answer is slow. */
 const SLOW_MS = 25
-const REUSE_FACTOR = 10
 
 /**
  * Caches an answer until another connection writes, by `pragma data_version`. That does not see this connection's own
  * writes: use it for readers.
+ * @param factor a slow answer is reused for so many times as long as it took, also if another connection writes meanwhile
  */
-export function cached<Answer>(read: (db: Mirror) => Answer): (db: Mirror) => Answer {
+export function cached<Answer>(read: (db: Mirror) => Answer, factor = 0): (db: Mirror) => Answer {
   const entries = new WeakMap<Mirror, { dataVersion: unknown; answer: Answer; reuseUntilMs: number }>()
   return (db) => {
     const dataVersion = db.pragma('data_version', { simple: true })
@@ -79,7 +79,7 @@ export function cached<Answer>(read: (db: Mirror) => Answer): (db: Mirror) => An
     const answer = read(db)
     const endedAtMs = performance.now()
     const tookMs = endedAtMs - startedAtMs
-    entries.set(db, { dataVersion, answer, reuseUntilMs: tookMs > SLOW_MS ? endedAtMs + tookMs * REUSE_FACTOR : 0 })
+    entries.set(db, { dataVersion, answer, reuseUntilMs: tookMs > SLOW_MS ? endedAtMs + tookMs * factor : 0 })
     return answer
   }
 }

@@ -342,7 +342,7 @@ export interface EveryHit {
 export function findEveryHit(db: Mirror, plan: Plan, names: readonly string[]): EveryHit {
   const newest = newestMessages(db, plan.messages, EVERY_MAX)
   const titles = titlesBeside(db, plan, newest, null)
-  const counted = countValues(db, [...newest.keys, ...titles.hits.map(({ key }) => key)], names)
+  const counted = countValues(db, [...newest.keys, ...titles.hits.map(({ key }) => key)], [...new Set(names)])
   return { newest, titles, counted, isIndexed: countWaiting(db) === 0 }
 }
 

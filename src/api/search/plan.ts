@@ -23,7 +23,7 @@ import {
   wantedWords,
   wordPhrases,
 } from './condition.ts'
-import { hasWords, partNames, type FieldName, type InsideNode, type QueryNode } from './query.ts'
+import { hasWords, partNames, type FieldName, type FieldNode, type InsideNode, type QueryNode } from './query.ts'
 import type { Target } from './statement.ts'
 import { termsInside } from './vocabulary.ts'
 
@@ -43,7 +43,7 @@ export interface Plan {
 
 /** @param trees all of them must match; `in:` in one of them also applies to the words of the others */
 export function planQuery(db: Mirror, trees: readonly QueryNode[], clock: Clock): Plan {
-  const read: Read = { db, clock, warnings: [], isTitle: false, places: partNames }
+  const read: Read = { db, clock, warnings: [], fields: new Map(), isTitle: false, places: partNames }
   const condition = togetherCondition(trees, read)
   const ofTitle = heldByWords(togetherCondition(trees, { ...read, isTitle: true }))
   const words = [condition, ofTitle].flatMap(wantedWords)
@@ -106,6 +106,8 @@ interface Read {
   readonly db: Mirror
   readonly clock: Clock
   readonly warnings: string[]
+  /** What is known of a field: the tree is read twice, for messages and for titles. */
+  readonly fields: Map<FieldNode, Condition>
   /** Whether words are searched in the title of a chat, and not in the message itself. */
   readonly isTitle: boolean
   /** The parts in which words count. */
@@ -120,7 +122,8 @@ function conditionOf(node: QueryNode, read: Read): Condition {
     case 'inside':
       return wordsCondition(insidePhrases(node, read), read, true)
     case 'field': {
-      const condition = resolvers[node.name](read.db, node.values, read.clock)
+      const condition = read.fields.get(node) ?? resolvers[node.name](read.db, node.values, read.clock)
+      read.fields.set(node, condition)
       return read.isTitle ? ofMessage(condition) : condition
     }
     case 'not':

@@ -149,6 +149,8 @@ function stringLeaves(
   let left = TOOL_DATA_LENGTH_MAX
   let isCapped = false
   const visit = (each: Json, depth: number): void => {
+    // Nothing more can be taken, and that is known.
+    if (isCapped && left <= 0) return
     if (typeof each === 'string') {
       const room = Math.max(0, left)
       isCapped ||= each.length > room

@@ -337,7 +337,8 @@ function visitRun(text: string, start: number, visit: VisitTerm): number {
   }
   for (const { 0: shape, index } of shapeOf(signs).matchAll(stretchShapes)) {
     const stretch = signs.slice(index, index + shape.length)
-    const isHash = shape.includes('0') && !/a.*A|A.*a/.test(shape) && wholeHash.test(textOf(stretch))
+    const isHash =
+      shape.includes('0') && !(shape.includes('a') && shape.includes('A')) && wholeHash.test(textOf(stretch))
     if (shape.startsWith('u')) visitPairs(stretch, visit)
     else if (isHash || shape.length === 1) visitPart(stretch, visit)
     else

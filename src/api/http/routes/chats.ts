@@ -70,8 +70,8 @@ export const chatRoutes = [
     answer: chatsAnswer,
     problems: [404, 409],
     handle: async ({ query }, api) => {
-      const scope = params.readScope(query, api)
       const matches = await readMatches(api, query)
+      const scope = params.readScope(query, api)
       const scores = matches === null ? null : new Map(matches.map(({ num }, place) => [num, -place]))
       const found = listChats(api.mirror(), { ...query, ...scope, scores })
       return matches === null ? found : { ...found, items: withMatches(found.items, matches) }
