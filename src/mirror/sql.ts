@@ -19,9 +19,12 @@ export function prepared<Row = unknown>(
 ): Database.Statement<unknown[], Row> {
   const name = `${form} ${sql}`
   let ofConnection = statements.get(db)
-  if (ofConnection === undefined || ofConnection.size >= KEPT_MAX) statements.set(db, (ofConnection = new Map()))
+  if (ofConnection === undefined) statements.set(db, (ofConnection = new Map()))
   let statement = ofConnection.get(name)
-  if (statement === undefined) ofConnection.set(name, (statement = prepare(db, sql, form)))
+  if (statement === undefined) {
+    if (ofConnection.size >= KEPT_MAX) ofConnection.clear()
+    ofConnection.set(name, (statement = prepare(db, sql, form)))
+  }
   return statement as Database.Statement<unknown[], Row>
 }
 

@@ -191,16 +191,23 @@ export interface EvidenceWrite {
  * Metadata of a chat from a list of chats. It completes the facts of the chat's own row and never creates a chat. Values
  * that the list does not contain are null.
  */
-export type ChatMetadata = {
+export interface ChatMetadata {
   readonly chatId: ChatId
   /** Name of the list. A chat has at most one entry in each list of a source. */
   readonly list: string
+  readonly name: string | null
+  readonly createdAtMs: number | null
+  readonly updatedAtMs: number | null
+  readonly mode: string | null
   readonly branch: string | null
-} & { readonly [Fact in ListedFact]: ChatFacts[Fact] | null }
-
-type ListedFact =
-  | Extract<keyof ChatFacts, 'name' | `${string}AtMs` | 'mode' | `is${string}` | 'parentChatId' | `lines${string}`>
-  | 'filesChanged'
+  readonly isArchived: boolean | null
+  readonly isDraft: boolean | null
+  readonly isSubagent: boolean | null
+  readonly parentChatId: ChatId | null
+  readonly linesAdded: number | null
+  readonly linesRemoved: number | null
+  readonly filesChanged: number | null
+}
 
 export interface PathsWrite {
   readonly chatId: ChatId

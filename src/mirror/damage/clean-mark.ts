@@ -24,11 +24,14 @@ export function readMark(path: string): MirrorState {
 /** Takes the mark away before the mirror is opened for writing, durably: a crash from now on must not leave it behind. */
 export function takeMark(path: string): MirrorState {
   const state = readMark(path)
-  if (state === 'unknown') return state
-  // An empty file is no mark. It is synced, because the removal of a name is not durable by itself.
-  write(markOf(path), '')
-  rmSync(markOf(path), { force: true })
-  return state
+  try {
+    // An empty file is no mark. It is synced, because the removal of a name is not durable by itself.
+    write(markOf(path), '')
+    rmSync(markOf(path), { force: true })
+    return state
+  } catch {
+    return 'unknown'
+  }
 }
 
 /** `clean`: after the last write, when nobody has it open for writing. `damaged`: at once, and it stays until it is taken. */

@@ -281,6 +281,10 @@ export function tidyChanges(db: Mirror): void {
   if (!isLong && !hasFormerIndex(db)) return
   const index = askFile(indexPath(db.name), (file) => ({ taken: readPosition(file)?.num, isDone: !isWaiting(file) }))
   if (index?.taken === undefined) return
-  if (isLong) trimChanges(db, index.taken)
-  if (index.isDone) db.exec(DROP_FORMER_INDEX)
+  try {
+    if (isLong) trimChanges(db, index.taken)
+    if (index.isDone) db.exec(DROP_FORMER_INDEX)
+  } catch {
+    // A damaged former index, for example, must not fail what was read. It is tried again after the next pass.
+  }
 }

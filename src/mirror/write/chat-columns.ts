@@ -66,24 +66,30 @@ where ${names.map((name) => `${name} is not excluded.${name}`).join(' or ')}
 export const writeChatMetadata = (db: Mirror, { source, metadata }: Change): ChatId[] =>
   metadata.filter((said) => saveMetadata(db, source, said) || !isMirrored(db, said.chatId)).map(({ chatId }) => chatId)
 
+/**
+ * Metadata of the chat's own row stays when the row is gone. It is deleted once another store of the same rank has the
+ * chat's row, because the chat then lives on there, for example in another profile.
+ */
+export const forgetMoved = writing<[ChatId]>(`
+delete from chat_metadata where chat_id = ? and list = '${OWN_ROW}' and exists (
+  select 1 from chats
+    join outlines gone on gone.chat = chats.num and gone.source = chat_metadata.source and gone.own_row = 'gone'
+    join sources mine on mine.num = gone.source
+    join outlines live on live.chat = chats.num and live.own_row = 'live'
+    join sources alike on alike.num = live.source and alike.rank = mine.rank
+  where chats.id = chat_id
+)`)
+
 /** Builds with this list no longer update the older lists. Archiving a chat does not change its update time. */
 const NEWEST_LIST = 'header-table'
 
 /**
  * The chat's own row first, that of the best source before others. Then the lists, the latest update first; of two with
- * the same time, the list that is still updated. What a row said that is gone counts until another store of the same rank
- * has the chat's row, because the chat then lives on there, for example in another profile.
+ * the same time, the list that is still updated.
  */
 const listMetadata = listing<[ChatId], MetadataColumns & { readonly list: string; readonly kind: string }>(`
 select said.*, kind from chat_metadata said cross join sources on sources.num = said.source
-where chat_id = ? and not (list = '' and exists (
-  select 1 from chats
-    join outlines gone on gone.chat = chats.num and gone.source = said.source and gone.own_row = 'gone'
-    join outlines other on other.chat = chats.num and other.source <> said.source
-      and (other.own_row = 'live' or other.source = chats.source)
-    join sources alike on alike.num = other.source and alike.rank = sources.rank
-  where chats.id = chat_id
-))
+where chat_id = ?
 order by list = '' desc, case list when '' then rank end, updated_at desc nulls last, list = '${NEWEST_LIST}' desc, list, num
 `)
 

@@ -259,7 +259,7 @@ select max(key) from (
 
 /**
  * Assigns keys to messages during one transaction: the first free key at or after the message's time; within the
- * millisecond, the position decides, then the order of asking: all messages of a chat without own times share one
+ * millisecond, the position decides, but no key is below one that was assigned before: all messages of a chat without own times share one
  * millisecond, and so may several chats that were created at once. An assigned key need not be written before the next one
  * is asked for.
  */

@@ -12,6 +12,7 @@ import type { MessageColumns } from './messages.ts'
 import {
   type OwnRowState,
   dropOwnRow,
+  forgetMoved,
   mergeMetadata,
   nextRevision,
   noteCopy,
@@ -77,6 +78,7 @@ export function writeChat(db: Mirror, write: ChatChange, change: Change, tools: 
   if (ownRow.kind === 'read' || looksAgain) {
     noteCopy(db, num, change.source, looksAgain || (ownRow.kind === 'read' && ownRow.namesCopy === true))
   }
+  if ([...ownRows.values()].includes('gone')) forgetMoved(db, id)
   const source = nextOwner(before, write, change, tools, ownRows)
   const facts = {
     ...before,

@@ -192,7 +192,7 @@ function decodeList(value: unknown, list: 'header-list' | 'workspace-heads'): Pa
   for (const entry of entries.map(json.asRecord)) {
     const id = json.filledStringIn(entry, 'composerId')
     const chatId = asChatId(id ?? '')
-    if (entry === null || id === null) issue ??= holdsMessages(entry) ? 'bad-key' : null
+    if (entry === null || id === null) issue ??= list === 'workspace-heads' && holdsMessages(entry) ? 'bad-key' : null
     else if (list === 'workspace-heads' && isWhole(entry)) {
       const whole = composer.decodeChatRecord(entry, chatId, (at) => composer.nameMessage(chatId, at))
       const { outline, embedded: messages, placeholders } = whole

@@ -209,11 +209,11 @@ async function lookIntoChat(pass: BlobPass, { id, hasMessages }: ReferringChat):
     return
   }
   const asks = hasMessages === 1 ? listPendingOutputs(pass.mirror, pass.asker, id) : []
-  if (hasMessages && asks.length === 0) return
+  if (hasMessages === 1 && asks.length === 0) return
   const { root, facts } = readState(pass, id)
   await endStep(pass)
   if (root === null) return
-  if (hasMessages) await joinOutputs(pass, decodeConversationState(root), asks)
+  if (hasMessages === 1) await joinOutputs(pass, decodeConversationState(root), asks)
   else if (facts !== null) await recoverThread(pass, id, root, facts)
 }
 

@@ -29,7 +29,7 @@ export function decodeConversationState(bytes: Buffer) {
   if (fields === null) return null
   const state = {
     entries: fields.flatMap(readEntry),
-    /** Ids of the turns, which describe the thread a second time. Only stores of old builds have no other field than the old one. */
+    /** Ids of the turns, which describe the thread a second time, each once. Stores of old builds have them in the old field only. */
     turns: firstList(fields, TURN, OLD_TURN),
     /** Ids of what summaries replaced in `entries`, oldest first. */
     archives: firstList(fields, ARCHIVE, OLD_ARCHIVE),

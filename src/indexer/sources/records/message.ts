@@ -150,6 +150,8 @@ const KNOWN: ReadonlySet<string> = new Set([
   'simulatedMsgReason',
   'workspaceProjectDir',
   'promptDryRunInfo',
+  'modelType',
+  'createdAt',
   'cachedConversationSummary',
   'conversationSummary',
 ])
