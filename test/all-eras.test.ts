@@ -20,8 +20,8 @@ import { committedChat, trackedChat, trackingCanary } from './helpers/eras/track
 import { eraFlat, transcriptEras } from './helpers/eras/transcripts.ts'
 import { canary, eraPrompts, workspaceEras } from './helpers/eras/workspace-items.ts'
 import { bytesBelow } from './helpers/oracle/canaries.ts'
+import { archiveAll } from './helpers/restored-daemon.ts'
 import { RunningDaemon } from './helpers/running-daemon.ts'
-import { waitUntil } from './helpers/wait-until.ts'
 
 interface ChatAnswer {
   readonly id: string
@@ -323,16 +323,16 @@ test('no access token from the stores is in the mirror or the log', () => {
 })
 
 test('everything except copies is archived, and each message is read back unchanged', async () => {
-  const { name } = await daemon.post<{ readonly name: string }>('/api/archives')
-  const made = await waitUntil('the archive', async () => {
-    const archived = await daemon.get<{ state: string; chats: number; messages: number }>(`/api/archives/${name}`)
-    return archived.state === 'running' ? null : archived
-  })
+  const made = await archiveAll(daemon)
   const { counts } = await daemon.get<{ counts: { messages: number } }>('/api/status')
   expect(made.state).toBe('verified')
   expect(made.chats).toBeGreaterThan(0)
   expect(made.messages).toBeGreaterThanOrEqual(counts.messages)
-  expect(await daemon.post(`/api/archives/${name}/verify`)).toMatchObject({ ok: true, damaged: [], unexpected: [] })
+  expect(await daemon.post(`/api/archives/${made.name}/verify`)).toMatchObject({
+    ok: true,
+    damaged: [],
+    unexpected: [],
+  })
 })
 
 test('a transcript’s line that is rewritten with other words is kept, marked as deleted, and is a loss', async () => {

@@ -3,7 +3,6 @@ import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { allPaths } from '../src/api/http/app.ts'
-import { knownKeys } from './helpers/known-keys.ts'
 import { run } from './cli/fake-world.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -138,8 +137,48 @@ test('docs/settings.md names every environment variable', () => {
   expect(missingFrom(read('docs/settings.md'), variables)).toEqual([])
 })
 
+/**
+ * All keys of the settings in dotted form. `[]` means the entries of a list: `archives.jobs[].keep.daily`. The shipped
+ * defaults have every key, else no settings can be loaded.
+ */
+const knownKeys = keysBelow(JSON.parse(read('config/default.json')), '')
+
+function keysBelow(value: unknown, name: string): string[] {
+  if (Array.isArray(value)) return value.flatMap((entry) => keysBelow(entry, `${name}[]`))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, below]) => {
+    const full = name === '' ? key : `${name}.${key}`
+    return [full, ...keysBelow(below, full)]
+  })
+}
+
+interface Described {
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Described>>
+  readonly items?: Described
+  readonly additionalProperties?: boolean
+}
+
+/** A part of the JSON schema and all parts below it, by their keys. */
+function described(part: Described, name: string): [string, Described][] {
+  const items = part.items === undefined ? [] : described(part.items, `${name}[]`)
+  const keys = Object.entries(part.properties ?? {}).flatMap(([key, below]) =>
+    described(below, name === '' ? key : `${name}.${key}`),
+  )
+  return [[name, part], ...keys, ...items]
+}
+
+test('the JSON schema describes exactly the keys of the settings, and rejects unknown keys wherever they do', () => {
+  const parts = described(JSON.parse(read('config/schema.json')) as Described, '')
+  const keys = parts.filter(([name]) => name !== '' && !name.endsWith('[]'))
+  expect(keys.map(([key]) => key).sort()).toEqual(knownKeys.toSorted())
+  expect(keys.filter(([, { description }]) => !/^[A-Z].*\.$/s.test(description ?? ''))).toEqual([])
+  const groups = parts.filter(([, { properties }]) => properties !== undefined)
+  expect(groups.filter(([, group]) => group.additionalProperties !== false)).toEqual([])
+})
+
 test('docs/settings.md names every setting', () => {
-  const keys = knownKeys().filter((key) => key !== '$schema')
+  const keys = knownKeys.filter((key) => key !== '$schema')
   const values = keys.filter(
     (key) => !keys.some((other) => other.startsWith(`${key}.`) || other.startsWith(`${key}[]`)),
   )

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import Database from 'better-sqlite3'
-import { wrongSums } from '../helpers/wrong-sums.ts'
+import { differing, wrongSums } from '../helpers/wrong-sums.ts'
 import type { Mirror } from '../../src/mirror/open.ts'
 
 interface StoreRow {
@@ -82,12 +82,4 @@ function compareWords(rows: readonly StoreRow[], mirror: Mirror): string[] {
     const word = textOf(value).split(' ').at(-1) ?? ''
     return (count.get(`"${word}"`)?.n ?? 0) > 0 ? [] : [`${key}: ${word} is not found`]
   })
-}
-
-function differing(there: readonly string[], held: readonly string[]): string[] {
-  const [inStore, inMirror] = [new Set(there), new Set(held)]
-  return [
-    ...there.filter((one) => !inMirror.has(one)).map((one) => `not in the mirror: ${one}`),
-    ...held.filter((one) => !inStore.has(one)).map((one) => `not in the store: ${one}`),
-  ]
 }

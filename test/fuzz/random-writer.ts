@@ -1,5 +1,5 @@
 import type { Writer } from '../helpers/shapes/writer.ts'
-import type { Chance } from './chance.ts'
+import type { Chance } from '../helpers/cursor.ts'
 
 const CHATS = 6
 const MESSAGES = 8
@@ -8,14 +8,11 @@ const MESSAGES = 8
 export class RandomWriter {
   readonly #writer: Writer
   readonly #chance: Chance
-  readonly #background: (writer: Writer) => void
   #words = 0
 
-  /** @param background other content of a store or table that replaces the former one */
-  constructor(writer: Writer, chance: Chance, background: (writer: Writer) => void = () => undefined) {
+  constructor(writer: Writer, chance: Chance) {
     this.#writer = writer
     this.#chance = chance
-    this.#background = background
   }
 
   step(): void {
@@ -71,23 +68,22 @@ export class RandomWriter {
   }
 
   #fill(writer: Writer): void {
-    this.#background(writer)
-    for (let count = this.#chance.below(4); count >= 0; count -= 1) {
+    for (let count = this.#chance.between(0, 3); count >= 0; count -= 1) {
       const ids = this.#ids()
       writer.chat(this.#chat(), Object.fromEntries(ids.map((id) => [id, this.#word()])))
     }
   }
 
   #chat(): string {
-    return `chat${this.#chance.below(CHATS)}`
+    return `chat${this.#chance.between(1, CHATS)}`
   }
 
   #message(): string {
-    return `m${1 + this.#chance.below(MESSAGES)}`
+    return `m${this.#chance.between(1, MESSAGES)}`
   }
 
   #ids(): string[] {
-    const count = this.#chance.below(MESSAGES + 1)
+    const count = this.#chance.between(0, MESSAGES)
     return Array.from({ length: count }, () => this.#message()).filter((id, at, all) => all.indexOf(id) === at)
   }
 

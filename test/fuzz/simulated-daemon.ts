@@ -5,10 +5,16 @@ import type { RunOutcome } from '../../src/engine/writer/writer.ts'
 import { beginEpoch } from '../../src/mirror/index/index-file.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { attachIndex, indexOf } from '../helpers/index-of.ts'
-import type { FakeClock } from '../daemon/fake-clock.ts'
+import { FakeClock } from '../daemon/fake-clock.ts'
 
 /** Longer than any slice, so that nothing is left to do at the end. */
 const BACKLOG_MS = Infinity
+
+/**
+ * Long enough for every scheduled pass: in such a small store, a comparison of all values pauses for at most ten
+ * minutes.
+ */
+const REST_MS = 1_500_000
 
 /**
  * The indexing half of the daemon, on a manual clock. What follows the files and the passes are the product’s own,
@@ -16,18 +22,15 @@ const BACKLOG_MS = Infinity
  */
 export class SimulatedDaemon {
   readonly mirror: Mirror
-  readonly #mirrorPath: string
-  readonly #clock: FakeClock
+  readonly clock = new FakeClock()
   readonly #follow: Follow
   readonly #userDirs: readonly string[]
-  passes = 0
 
-  constructor(mirrorPath: string, userDir: string, clock: FakeClock) {
+  constructor(mirrorPath: string, userDir: string) {
+    const { clock } = this
     this.mirror = openWriter(mirrorPath)
     beginEpoch(this.mirror)
     attachIndex(this.mirror)
-    this.#mirrorPath = mirrorPath
-    this.#clock = clock
     this.#userDirs = [userDir]
     this.#follow = new Follow(this.#places, {
       now: clock.now,
@@ -48,14 +51,21 @@ export class SimulatedDaemon {
     this.#follow.start()
   }
 
+  /** Lets all time pass in which a pass is made. */
+  async rest(): Promise<void> {
+    await this.clock.advance(REST_MS)
+  }
+
+  messageIds(): string[] {
+    const ids = `select chats.id || ':' || messages.id from messages join chats on chats.num = chat`
+    return this.mirror.prepare<[], string>(ids).pluck().all()
+  }
+
   async #run(sources: readonly PassOrder[]): Promise<RunOutcome> {
-    this.passes += 1
     const order = { sources, backlogMs: BACKLOG_MS }
-    const outcome = await runPasses(this.mirror, this.#places, order, {
-      now: this.#clock.now,
-      turn: async () => undefined,
-    })
-    indexOf(this.#mirrorPath, (index) => index.catchUp())
+    const context = { now: this.clock.now, turn: async () => undefined }
+    const outcome = await runPasses(this.mirror, this.#places, order, context)
+    indexOf(this.mirror.name, (index) => index.catchUp())
     return outcome
   }
 }

@@ -17,7 +17,7 @@ import type { PassStep, Source } from '../../src/indexer/source.ts'
 import { beginEpoch } from '../../src/mirror/index/index-file.ts'
 import { openWriter, type Mirror } from '../../src/mirror/open.ts'
 import { asChatId } from '../../src/model/ids.ts'
-import type { MassRule, PassDepth, PassOrder } from '../../src/model/pass.ts'
+import type { PassDepth, PassOrder } from '../../src/model/pass.ts'
 import { attachIndex, indexOf } from './index-of.ts'
 import { CursorHome, type Store } from './cursor.ts'
 
@@ -49,8 +49,6 @@ export class Indexer {
   /** Cursor's home folders. */
   homes: readonly string[] = []
   now: () => number = Date.now
-  /** When a loss is too large to be accepted at once; the program's own rule by default. */
-  mass: MassRule | undefined
 
   constructor(...userDirs: readonly string[]) {
     this.userDirs = userDirs
@@ -88,7 +86,6 @@ export class Indexer {
       {
         now: this.now,
         turn: async (step) => onStep(step),
-        ...(this.mass === undefined ? {} : { mass: this.mass }),
       },
     )
     indexOf(this.path, (index) => index.catchUp())

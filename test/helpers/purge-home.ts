@@ -5,7 +5,7 @@ import { openReader } from '../../src/mirror/open.ts'
 import { countBars, countLost, isDone } from '../../src/mirror/purge/bars.ts'
 import { headers, type Store } from './cursor.ts'
 import { findBytes } from './purge-world.ts'
-import { waitUntil } from './wait-until.ts'
+import { archiveAll } from './restored-daemon.ts'
 import { World } from './world.ts'
 
 /** A time of one morning. */
@@ -83,12 +83,8 @@ export class PurgeHome {
   }
 
   /** Archives what the mirror has. */
-  async archiveAsItIs(): Promise<ArchiveRun> {
-    const { name } = await this.world.post<ArchiveRun>('/api/archives')
-    return waitUntil('the archive', async () => {
-      const run = await this.world.get<ArchiveRun>(`/api/archives/${name}`)
-      return run.state === 'running' ? null : run
-    })
+  archiveAsItIs(): Promise<ArchiveRun> {
+    return archiveAll(this.world)
   }
 
   /** Ids of the messages that the archives bring back into an empty mirror, and of chats without messages. */

@@ -1,16 +1,8 @@
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { Cursordex, getJson, untilReady } from './spawn-cursordex.ts'
 
-const bin = fileURLToPath(new URL('../../dist/cli/bin.js', import.meta.url))
-/** Long, because the machine may be busy. */
-const START_LIMIT_MS = 60_000
-const READY_LIMIT_MS = 60_000
 const STOP_LIMIT_MS = 30_000
 
 interface StartOptions {
@@ -24,13 +16,11 @@ interface StartOptions {
 export class RunningDaemon {
   readonly url: string
   readonly dataDir: string
-  readonly #child: ChildProcess
-  readonly #output: Output
+  readonly #program: Cursordex
   readonly #removesData: boolean
 
-  private constructor(child: ChildProcess, output: Output, url: string, dataDir: string, removesData: boolean) {
-    this.#child = child
-    this.#output = output
+  private constructor(program: Cursordex, url: string, dataDir: string, removesData: boolean) {
+    this.#program = program
     this.url = url
     this.dataDir = dataDir
     this.#removesData = removesData
@@ -40,92 +30,44 @@ export class RunningDaemon {
   static async start({ userDirs, dataDir, flags = [] }: StartOptions): Promise<RunningDaemon> {
     const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'cursordex-data-'))
     const folders = userDirs.flatMap((dir) => ['--cursor-user-dir', dir])
-    const argv = [bin, 'serve', '--port', '0', '--data-dir', folder, ...folders, ...flags]
-    const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'pipe'] })
-    const output = capture(child)
+    const program = new Cursordex(['serve', '--port', '0', '--data-dir', folder, ...folders, ...flags])
     try {
-      const url = await listeningUrl(child, output)
-      return new RunningDaemon(child, output, url, folder, dataDir === undefined)
+      return new RunningDaemon(program, await program.listening(), folder, dataDir === undefined)
     } catch (error) {
-      child.kill('SIGKILL')
+      program.signal('SIGKILL')
       if (dataDir === undefined) rmSync(folder, { recursive: true, force: true })
       throw error
     }
   }
 
   get stderr(): string {
-    return this.#output.stderr
+    return this.#program.stderr
   }
 
   get stdout(): string {
-    return this.#output.stdout
+    return this.#program.stdout
   }
 
-  async get<T = unknown>(path: string): Promise<T> {
-    return this.#ask<T>(path)
+  get<T = unknown>(path: string): Promise<T> {
+    return getJson<T>(this.url, path)
   }
 
-  async post<T = unknown>(path: string, body: unknown = {}): Promise<T> {
+  post<T = unknown>(path: string, body: unknown = {}): Promise<T> {
     const headers = { 'content-type': 'application/json' }
-    return this.#ask<T>(path, { method: 'POST', headers, body: JSON.stringify(body) })
+    return getJson<T>(this.url, path, { method: 'POST', headers, body: JSON.stringify(body) })
   }
 
   /** Waits until the content of all stores is indexed. */
   async waitReady(): Promise<void> {
-    const endMs = Date.now() + READY_LIMIT_MS
-    for (;;) {
-      const status = await this.get<{ state: string }>('/api/status')
-      if (status.state === 'ready') return
-      if (Date.now() > endMs) throw new Error(`Not ready: ${JSON.stringify(status)}\n${this.stderr}`)
-      await sleep(20)
-    }
+    await untilReady(this.url)
   }
 
   /** Ends the program like a user, and removes its data folder. @returns the exit code; null if it had to be killed */
   async stop(): Promise<number | null> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      const ended = once(this.#child, 'exit')
-      this.#child.kill('SIGTERM')
-      const killer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_LIMIT_MS)
-      await ended
-      clearTimeout(killer)
-    }
+    const killer = setTimeout(() => this.#program.signal('SIGKILL'), STOP_LIMIT_MS)
+    const { exitCode } = await this.#program.stop()
+    clearTimeout(killer)
     if (this.#removesData) rmSync(this.dataDir, { recursive: true, force: true })
-    return this.#child.exitCode
-  }
-
-  async #ask<T>(path: string, init?: RequestInit): Promise<T> {
-    const response = await fetch(`${this.url}${path}`, init)
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${init?.method ?? 'GET'} ${path}: ${response.status} ${text}\n${this.stderr}`)
-    return JSON.parse(text) as T
-  }
-}
-
-interface Output {
-  stdout: string
-  stderr: string
-}
-
-function capture(child: ChildProcess): Output {
-  const output: Output = { stdout: '', stderr: '' }
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    output.stdout += text
-  })
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    output.stderr += text
-  })
-  return output
-}
-
-async function listeningUrl(child: ChildProcess, output: Output): Promise<string> {
-  const endMs = Date.now() + START_LIMIT_MS
-  for (;;) {
-    const url = /^cursordex listening on (http:\S+)\n/.exec(output.stdout)?.[1]
-    if (url !== undefined) return url
-    if (child.exitCode !== null || Date.now() > endMs) {
-      throw new Error(`No listening daemon (exit code ${child.exitCode}): ${output.stdout}${output.stderr}`)
-    }
-    await sleep(10)
+    return exitCode
   }
 }

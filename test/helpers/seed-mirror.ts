@@ -14,7 +14,6 @@ interface SeedChat {
   readonly title?: string
   readonly project?: number
   readonly createdAt?: number | null
-  readonly lastActivityAt?: number | null
   readonly messageCount?: number
   /** Any other column of the row, by name. */
   readonly columns?: Values
@@ -34,12 +33,9 @@ export interface SeededMirror {
   readonly path: string
   readonly writer: Mirror
   readonly reader: Mirror
-  addSource(columns?: Values): number
-  addProject(id: string, columns?: Values): number
-  addWorkspace(id: string, project: number): void
+  addProject(id: string): number
   addChat(chat: SeedChat): number
   addMessage(chat: number, message: SeedMessage): number
-  insert(table: string, values: Values): number
   dispose(): void
 }
 
@@ -59,20 +55,12 @@ export function seedMirror(): SeededMirror {
     const sql = `insert into ${table} (${names.join(', ')}) values (${names.map((name) => `@${name}`).join(', ')})`
     return Number(writer.prepare(sql).run(values).lastInsertRowid)
   }
-  const addSource = (columns: Values = {}): number =>
-    insert('sources', {
-      id: `source-${++slot}`,
-      kind: 'composer-kv',
-      rank: 0,
-      path: `/store/${slot}`,
-      state: 'ok',
-      ...columns,
-    })
-  const source = addSource({ id: 'global', path: '/cursor/globalStorage/state.vscdb' })
+  const store = { kind: 'composer-kv', rank: 0, path: '/cursor/globalStorage/state.vscdb' }
+  const source = insert('sources', { id: 'global', state: 'ok', ...store })
 
   const addChat = (chat: SeedChat): number => {
     revision += 1
-    const { id, title = `Chat ${id}`, project = null, createdAt = 1000, lastActivityAt = createdAt } = chat
+    const { id, title = `Chat ${id}`, project = null, createdAt = 1000 } = chat
     return insert('chats', {
       id,
       source,
@@ -81,7 +69,7 @@ export function seedMirror(): SeededMirror {
       title_source: 'cursor',
       project,
       created_at: createdAt,
-      last_activity_at: lastActivityAt,
+      last_activity_at: createdAt,
       message_count: chat.messageCount ?? 1,
       revision,
       ...chat.columns,
@@ -119,15 +107,9 @@ export function seedMirror(): SeededMirror {
     path,
     writer,
     reader,
-    addSource,
-    addProject: (id, columns = {}) =>
-      insert('projects', { id, uri: `file:///home/ada/${id}`, path: `/home/ada/${id}`, name: id, ...columns }),
-    addWorkspace: (id, project) => {
-      insert('workspaces', { id, source, uri: `file:///workspace/${id}`, project })
-    },
+    addProject: (id) => insert('projects', { id, uri: `file:///home/ada/${id}`, path: `/home/ada/${id}`, name: id }),
     addChat,
     addMessage,
-    insert,
     dispose: () => {
       reader.close()
       writer.close()

@@ -50,7 +50,7 @@ export function wrongSums(mirror: Mirror): string[] {
       .raw()
       .all()
       .map((values) => `${words} ${values.join(' ')}`)
-  return differences(
+  return differing(
     [...[...sums].map(([group, values]) => `sum ${group} ${values.join(' ')}`), ...calls, ...linesOf(LIVE, 'source')],
     [
       ...linesOf(KEPT, 'sum'),
@@ -68,7 +68,8 @@ function callsIn({ body, parts }: Row): string[] {
   })
 }
 
-function differences(expected: readonly string[], kept: readonly string[]): string[] {
+/** The lines that only one of two lists has. */
+export function differing(expected: readonly string[], kept: readonly string[]): string[] {
   const [right, held] = [new Set(expected), new Set(kept)]
   return [
     ...expected.filter((line) => !held.has(line)).map((line) => `not kept: ${line}`),

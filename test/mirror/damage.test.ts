@@ -10,7 +10,7 @@ import { dumpMirror, findFaults } from '../helpers/guard/dump.ts'
 import { keepSound, passOver } from '../helpers/guard/healed.ts'
 import { lossyHome, type LossyHome } from '../helpers/guard/lossy-home.ts'
 import { damagePages, heal, Original } from '../helpers/guard/page-damage.ts'
-import { damageWal, reopen, WalMirror } from '../helpers/guard/wal-damage.ts'
+import { damageWal, fillWal, reopen } from '../helpers/guard/wal-damage.ts'
 import { World } from '../helpers/world.ts'
 
 const PAGE = 16_384
@@ -291,12 +291,12 @@ test('pages overwritten at random cost no message whose pages, and the pages abo
 })
 
 test('a WAL that is cut, zeroed or filled with garbage loses the last commits and no others', async () => {
-  const mirror = await WalMirror.fill(12)
+  const mirror = await fillWal(12)
   const wrong: string[] = []
   for (let seed = 1; seed <= WAL_ROUNDS; seed += 1) {
     for (const fault of await reopen(mirror, damageWal(mirror.wal, seed))) wrong.push(`${seed}: ${fault}`)
   }
-  mirror.remove()
+  mirror.home.remove()
   expect(wrong).toEqual([])
 })
 

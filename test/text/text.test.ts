@@ -131,33 +131,17 @@ function slips(left: string, right: string): number {
   return at(a.length, b.length)
 }
 
-describe('the distance of two words', () => {
-  test.each([
-    ['kitten', 'kitten', 0],
-    ['kiten', 'kitten', 1],
-    ['kittten', 'kitten', 1],
-    ['kixten', 'kitten', 1],
-    ['iktten', 'kitten', 1],
-    ['iktetn', 'kitten', 2],
-    ['kittén', 'kitten', 1],
-    ['nïave', 'naïve', 1],
-    ['😀bc', '😁bc', 1],
-  ])('%s and %s have the distance %i', (typed, word, distance) => {
-    expect(editDistance(typed, word)).toBe(distance)
-  })
+const sign = fc.constantFrom('a', 'b', 'c', 'd', 'é', '数', '😀', '\ue001', '\uffff')
+const word = fc.string({ unit: sign, maxLength: 7 })
 
-  const sign = fc.constantFrom('a', 'b', 'c', 'd', 'é', '数', '😀', '\ue001', '\uffff')
-  const word = fc.string({ unit: sign, maxLength: 7 })
-
-  test('is the same as by a table, of an unfinished word from the nearest beginning', () => {
-    fc.assert(
-      fc.property(word, word, (typed, other) => {
-        expect(editDistance(typed, other)).toBe(slips(typed, other))
-        const signs = Array.from(other)
-        const beginnings = [0, ...signs.map((_, at) => at + 1)].map((length) => signs.slice(0, length).join(''))
-        expect(editDistance(typed, other, true)).toBe(Math.min(...beginnings.map((one) => slips(typed, one))))
-      }),
-      { numRuns: 3000 },
-    )
-  })
+test('the distance of two words is that of the table, of an unfinished word from the nearest beginning', () => {
+  fc.assert(
+    fc.property(word, word, (typed, other) => {
+      expect(editDistance(typed, other)).toBe(slips(typed, other))
+      const signs = Array.from(other)
+      const beginnings = [0, ...signs.map((_, at) => at + 1)].map((length) => signs.slice(0, length).join(''))
+      expect(editDistance(typed, other, true)).toBe(Math.min(...beginnings.map((one) => slips(typed, one))))
+    }),
+    { numRuns: 3000 },
+  )
 })

@@ -1,16 +1,39 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import type { TokensAnswer } from '../../../src/api/answers/tokens.ts'
 import { startCpuClock } from '../../helpers/cpu-time.ts'
 import { headers } from '../../helpers/cursor.ts'
-import { TokenWorld } from '../../helpers/token-world.ts'
+import { World } from '../../helpers/world.ts'
 
-let world: TokenWorld
-beforeAll(() => (world = new TokenWorld()))
-afterAll(() => world.remove())
+/** A world that ends with its test. */
+async function open(): Promise<World> {
+  const world = await World.open()
+  onTestFinished(() => world.remove())
+  return world
+}
+
+/** Adds a chat with a question and an answer, which may have recorded counts. */
+async function exchange(world: World, chat: string, answer: object = {}, facts: object = {}): Promise<void> {
+  const store = world.home.global()
+  const [asked, told] = [`${chat}-1`, `${chat}-2`]
+  store.message(chat, asked, { type: 1, text: 'q', createdAt: '2025-03-01T10:00:00.000Z' })
+  store.message(chat, told, { type: 2, text: 'a', createdAt: '2025-03-01T10:01:00.000Z', ...answer })
+  const createdAt = Date.parse('2025-03-01T10:00:00Z')
+  store.chat(chat, { createdAt, fullConversationHeadersOnly: headers([asked, told]), ...facts })
+  await world.sync()
+}
+
+const tokens = (world: World, query = ''): Promise<TokensAnswer> => world.get(`/api/tokens${query}`)
+
+async function importFile(world: World, body: string): Promise<unknown> {
+  const sent = { method: 'POST', body, headers: { 'content-type': 'text/csv' } }
+  return (await world.request('/api/tokens/import', sent)).json()
+}
 
 test('tokens without a known price cost null, not 0', async () => {
+  const world = await open()
   const tokenCount = { inputTokens: 900, outputTokens: 50 }
-  await world.exchange('unheard', { tokenCount, modelInfo: { modelName: 'composer-unheard-of' } })
-  const { totals } = await world.told('?model=composer-unheard-of')
+  await exchange(world, 'unheard', { tokenCount, modelInfo: { modelName: 'composer-unheard-of' } })
+  const { totals } = await tokens(world, '?model=composer-unheard-of')
   expect(totals.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
 })
 
@@ -20,8 +43,9 @@ test.each([
   ['input is negative', { inputTokens: -1, outputTokens: 50 }],
   ['input is absurdly large', { inputTokens: 1e16, outputTokens: 50 }],
 ])('unrecorded input is null, and the message is not priced: %s', async (name, tokenCount) => {
-  await world.exchange(name, { tokenCount, modelInfo: { modelName: 'gpt-5' } })
-  const { rows } = await world.told('?groupBy=chat')
+  const world = await open()
+  await exchange(world, name, { tokenCount, modelInfo: { modelName: 'gpt-5' } })
+  const { rows } = await tokens(world, '?groupBy=chat')
   const row = rows.find(({ key }) => key === name)
   expect(row?.recorded).toEqual({ input: null, output: 50, messages: 1 })
   expect(row?.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
@@ -31,104 +55,99 @@ test.each([
   ['grok-4', 'grok-4-fast'],
   ['kimi-k2', 'kimi-k2-thinking'],
 ])('for a chat with %s, an event of another model, %s, is not matched', async (modelName, billed) => {
-  const other = new TokenWorld()
-  await other.exchange('c', { modelInfo: { modelName } })
-  const answer = await other.import(`Date,Model,Total Tokens\n2025-03-01T10:01:00Z,${billed},7\n`)
+  const world = await open()
+  await exchange(world, 'c', { modelInfo: { modelName } })
+  const answer = await importFile(world, `Date,Model,Total Tokens\n2025-03-01T10:01:00Z,${billed},7\n`)
   expect(answer).toMatchObject({ matched: 0, unmatched: 1 })
-  other.remove()
 })
 
 test('cents recorded for one model are not counted for another', async () => {
-  await world.exchange(
+  const world = await open()
+  await exchange(
+    world,
     'paid',
     { modelInfo: { modelName: 'claude-3.5-sonnet' } },
     { usageData: { 'gpt-4': { costInCents: 8 } } },
   )
-  const { rows, totals } = await world.told('?groupBy=model')
+  const { rows, totals } = await tokens(world, '?groupBy=model')
   const centsOf = (model: string | null) => rows.find(({ key }) => key === model)?.recordedCents
   expect([centsOf('claude-3.5-sonnet'), centsOf(null), totals.recordedCents]).toEqual([null, 8, 8])
-  expect((await world.told('?model=claude-3.5-sonnet')).totals.recordedCents).toBeNull()
+  expect((await tokens(world, '?model=claude-3.5-sonnet')).totals.recordedCents).toBeNull()
 })
 
 test('choosing another model in a chat does not move recorded tokens to that model or its price', async () => {
-  const other = new TokenWorld()
+  const world = await open()
   const tokenCount = { inputTokens: 100_000, outputTokens: 10_000 }
   for (const modelName of ['gpt-4o-mini', 'claude-opus-4-1']) {
-    await other.exchange('c', { tokenCount }, { modelConfig: { modelName } })
-    const { rows, totals } = await other.told('?groupBy=model')
+    await exchange(world, 'c', { tokenCount }, { modelConfig: { modelName } })
+    const { rows, totals } = await tokens(world, '?groupBy=model')
     expect(rows.map(({ key }) => key)).toEqual([null])
     expect(totals.priced).toEqual({ cents: null, messages: 0, unpriced: 1 })
   }
-  other.remove()
 })
 
 test('an answer without a model gets the only model of the other answers, not the chat’s current one', async () => {
-  const other = new TokenWorld()
+  const world = await open()
   const createdAt = '2026-03-01T10:00:00.000Z'
   const row = { createdAt, tokenCount: { inputTokens: 10, outputTokens: 10 } }
-  other.store.message('c', 'm1', { ...row, type: 2, text: 'one', modelInfo: { modelName: 'gpt-5' } })
-  other.store.message('c', 'm2', { ...row, type: 2, text: 'two' })
-  other.store.chat('c', { fullConversationHeadersOnly: headers(['m1', 'm2']), modelConfig: { modelName: 'o3' } })
-  await other.indexer.pass('keys')
-  const { rows } = await other.told('?groupBy=model')
+  const store = world.home.global()
+  store.message('c', 'm1', { ...row, type: 2, text: 'one', modelInfo: { modelName: 'gpt-5' } })
+  store.message('c', 'm2', { ...row, type: 2, text: 'two' })
+  store.chat('c', { fullConversationHeadersOnly: headers(['m1', 'm2']), modelConfig: { modelName: 'o3' } })
+  await world.sync()
+  const { rows } = await tokens(world, '?groupBy=model')
   expect(rows.map(({ key, recorded }) => [key, recorded?.messages])).toEqual([['gpt-5', 2]])
-  other.remove()
 })
 
 test('a usage row is not matched with a draft', async () => {
-  const other = new TokenWorld()
-  await other.exchange('draft', { modelInfo: { modelName: 'gpt-5' } }, { isDraft: true })
-  const answer = await other.import(`Date,Model,Total Tokens\n2025-03-01T10:01:00Z,gpt-5,7\n`)
+  const world = await open()
+  await exchange(world, 'draft', { modelInfo: { modelName: 'gpt-5' } }, { isDraft: true })
+  const answer = await importFile(world, `Date,Model,Total Tokens\n2025-03-01T10:01:00Z,gpt-5,7\n`)
   expect(answer).toMatchObject({ matched: 0, unmatched: 1 })
-  other.remove()
 })
 
 test('when the role of a message changes to user, its tokens are no longer estimated as output', async () => {
-  const other = new TokenWorld()
+  const world = await open()
   // The row has no role. The chat's list has it, and Cursor wrote that a moment later.
-  other.store.message('c', 'm1', { text: 'hello', createdAt: '2026-03-01T10:00:00.000Z' })
-  await other.indexer.pass('keys')
-  expect((await other.told()).totals.estimated).toEqual({ input: 0, output: 1, messages: 1 })
-  other.store.chat('c', { fullConversationHeadersOnly: headers(['m1']) })
-  await other.indexer.pass('keys')
-  expect((await other.told()).totals.estimated).toEqual({ input: 1, output: 0, messages: 1 })
-  other.remove()
+  world.home.global().message('c', 'm1', { text: 'hello', createdAt: '2026-03-01T10:00:00.000Z' })
+  await world.sync()
+  expect((await tokens(world)).totals.estimated).toEqual({ input: 0, output: 1, messages: 1 })
+  world.home.global().chat('c', { fullConversationHeadersOnly: headers(['m1']) })
+  await world.sync()
+  expect((await tokens(world)).totals.estimated).toEqual({ input: 1, output: 0, messages: 1 })
 })
 
 test('messages of drafts count neither in tokens nor in statistics', async () => {
-  const other = new TokenWorld()
+  const world = await open()
   const tokenCount = { inputTokens: 900, outputTokens: 50 }
-  await other.exchange('d', { tokenCount }, { isDraft: true, contextTokensUsed: 77 })
-  await other.exchange('c', { tokenCount })
+  await exchange(world, 'd', { tokenCount }, { isDraft: true, contextTokensUsed: 77 })
+  await exchange(world, 'c', { tokenCount })
   for (const groupBy of ['day', 'project', 'model', 'chat']) {
-    const { rows, totals } = await other.told(`?groupBy=${groupBy}`)
+    const { rows, totals } = await tokens(world, `?groupBy=${groupBy}`)
     expect([rows.length, totals.coverage.messages, totals.recorded?.messages]).toEqual([1, 2, 1])
     expect(totals.contextSnapshot).toBeNull()
   }
-  other.remove()
 })
 
 const HEAD = 'Date,Model,Total Tokens'
 test('a file with 12,000 equal rows, half of them known, takes no longer than a new one', async () => {
-  const other = new TokenWorld()
+  const world = await open()
   const cpuMsOf = async (count: number, answer: object) => {
     const elapsed = startCpuClock()
     const text = `${HEAD}\n${'2026-01-01T00:00:00.001Z,a,7\n'.repeat(count)}`
-    expect(await other.import(text)).toMatchObject(answer)
+    expect(await importFile(world, text)).toMatchObject(answer)
     return elapsed()
   }
   const firstMs = await cpuMsOf(6000, { matched: 0, unmatched: 6000, already: 0 })
   expect(await cpuMsOf(12_000, { unmatched: 6000, already: 6000 })).toBeLessThan(6 * firstMs + 1000)
   expect(await cpuMsOf(12_000, { unmatched: 0, already: 12_000 })).toBeLessThan(6 * firstMs + 1000)
-  other.remove()
 })
 
 test('of rows with several users, each row of an earlier file is found once, the first that fits first', async () => {
-  const other = new TokenWorld()
+  const world = await open()
   const file = (users: readonly string[]) =>
     `${HEAD},User\n${users.map((user) => `2026-01-01T00:00:00.001Z,a,7,${user}\n`).join('')}`
-  expect(await other.import(file(['', 'ann', 'bob', 'bob']))).toMatchObject({ unmatched: 4, already: 0 })
-  expect(await other.import(file(['bob', 'cid', 'ann', 'bob', 'ann']))).toMatchObject({ unmatched: 2, already: 3 })
-  expect(await other.import(file(Array(7).fill('')))).toMatchObject({ unmatched: 1, already: 6 })
-  other.remove()
+  expect(await importFile(world, file(['', 'ann', 'bob', 'bob']))).toMatchObject({ unmatched: 4, already: 0 })
+  expect(await importFile(world, file(['bob', 'cid', 'ann', 'bob', 'ann']))).toMatchObject({ unmatched: 2, already: 3 })
+  expect(await importFile(world, file(Array(7).fill('')))).toMatchObject({ unmatched: 1, already: 6 })
 })

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { runPasses } from '../../../src/engine/writer/run-passes.ts'
-import type { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
+import { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
 import { discoverSources } from '../../../src/indexer/discover.ts'
 import { isDamage } from '../../../src/mirror/damage/find-damage.ts'
 import type { PassDepth } from '../../../src/model/pass.ts'
@@ -8,8 +11,27 @@ import { listSalvages, type SalvageNotice } from '../../../src/mirror/damage/rep
 /** Opens the mirror as the daemon does after a crash. @returns what is said of damaged mirrors */
 export const keepSound = (kept: MirrorMaintenance): SalvageNotice[] => listSalvages(kept.db, kept.path)
 
+/** Opens a mirror with these bytes in a folder of its own. */
+export async function withMirror<Value>(
+  { main, wal }: { readonly main: Buffer; readonly wal?: Buffer },
+  act: (kept: MirrorMaintenance) => Promise<Value>,
+): Promise<Value> {
+  const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
+  const path = join(folder, 'mirror.db')
+  writeFileSync(path, main)
+  if (wal !== undefined) writeFileSync(`${path}-wal`, wal)
+  const kept = new MirrorMaintenance(path)
+  try {
+    kept.db.pragma('synchronous = off')
+    return await act(kept)
+  } finally {
+    kept.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 /** Replaces the mirror, as after an error that means damage. */
-export function repair(kept: MirrorMaintenance): void {
+function repair(kept: MirrorMaintenance): void {
   kept.noteDamage()
   if (kept.db.open) kept.close()
   void kept.db

@@ -1,11 +1,10 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
 import type { Mirror } from '../../../src/mirror/open.ts'
 import { chanceOf, garbage } from './chance.ts'
 import { dumpMirror, findFaults } from './dump.ts'
-import { keepSound, passOver } from './healed.ts'
+import { keepSound, passOver, withMirror } from './healed.ts'
 import { chatIdOf, messageIdOf, wordOf, type LossyHome } from './lossy-home.ts'
 
 const PAGE = 16_384
@@ -103,7 +102,7 @@ function pathsOf(db: Mirror): Map<number, number[]> {
   )
 }
 
-export interface DamageRound {
+interface DamageRound {
   /** Numbers of the pages that were overwritten. */
   readonly damaged: ReadonlySet<number>
   readonly bytes: Buffer
@@ -125,35 +124,21 @@ export function damagePages(original: Original, seed: number): DamageRound {
   return { damaged, bytes }
 }
 
-export interface Healed {
+interface Healed {
   readonly faults: readonly string[]
   /** Changed messages of undamaged pages. */
   readonly wrong: readonly string[]
-  readonly survivors: number
   readonly isSetAside: boolean
 }
 
 /** Runs the mirror's checks and a pass, and compares its content with the expected one. */
 export async function heal({ home }: LossyHome, original: Original, { damaged, bytes }: DamageRound): Promise<Healed> {
-  const folder = mkdtempSync(join(tmpdir(), 'cursordex-damaged-'))
-  const path = join(folder, 'mirror.db')
-  writeFileSync(path, bytes)
-  const kept = new MirrorMaintenance(path)
-  try {
+  return withMirror({ main: bytes }, async (kept) => {
     const notices = keepSound(kept)
-    kept.db.pragma('synchronous = off')
     await passOver(kept, home.userDir)
-    const survivors = original.survivors(damaged)
-    return {
-      faults: findFaults(kept.db),
-      wrong: differences(original, dumpMirror(kept.db), new Set(survivors)),
-      survivors: survivors.length,
-      isSetAside: notices.length > 0,
-    }
-  } finally {
-    kept.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+    const wrong = differences(original, dumpMirror(kept.db), new Set(original.survivors(damaged)))
+    return { faults: findFaults(kept.db), wrong, isSetAside: notices.length > 0 }
+  })
 }
 
 type Rows = ReadonlyMap<string, Readonly<Record<string, unknown>>>

@@ -1,46 +1,38 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { MirrorMaintenance } from '../../../src/engine/writer/maintenance.ts'
+import { copyFileSync, readFileSync } from 'node:fs'
 import { CursorHome } from '../cursor.ts'
 import { Indexer } from '../in-process.ts'
 import { chanceOf, garbage } from './chance.ts'
 import { dumpMirror, findFaults } from './dump.ts'
-import { keepSound, passOver } from './healed.ts'
+import { keepSound, passOver, withMirror } from './healed.ts'
 import { writeChat } from './lossy-home.ts'
 
 /** A mirror whose WAL contains many commits, as at a power cut. */
-export class WalMirror {
-  readonly home = new CursorHome()
-  main: Buffer = Buffer.alloc(0)
-  wal: Buffer = Buffer.alloc(0)
+interface WalMirror {
+  readonly home: CursorHome
+  readonly main: Buffer
+  readonly wal: Buffer
   /** The content of a mirror that never failed. */
-  wanted: ReturnType<typeof dumpMirror> | null = null
+  readonly wanted: ReturnType<typeof dumpMirror>
+}
 
-  static async fill(chats: number): Promise<WalMirror> {
-    const made = new WalMirror()
-    const store = made.home.global()
-    const indexer = new Indexer(made.home.userDir)
-    for (let chat = 0; chat < 3; chat += 1) writeChat(store, chat, 6)
+export async function fillWal(chats: number): Promise<WalMirror> {
+  const home = new CursorHome()
+  const store = home.global()
+  const indexer = new Indexer(home.userDir)
+  for (let chat = 0; chat < 3; chat += 1) writeChat(store, chat, 6)
+  await indexer.pass()
+  indexer.mirror.pragma('wal_checkpoint(truncate)')
+  indexer.mirror.pragma('wal_autocheckpoint = 0')
+  for (let chat = 3; chat < chats; chat += 1) {
+    writeChat(store, chat, 6)
     await indexer.pass()
-    indexer.mirror.pragma('wal_checkpoint(truncate)')
-    indexer.mirror.pragma('wal_autocheckpoint = 0')
-    for (let chat = 3; chat < chats; chat += 1) {
-      writeChat(store, chat, 6)
-      await indexer.pass()
-    }
-    copyFileSync(indexer.path, `${indexer.path}.copy`)
-    made.main = readFileSync(`${indexer.path}.copy`)
-    made.wal = readFileSync(`${indexer.path}-wal`)
-    await indexer.pass()
-    made.wanted = dumpMirror(indexer.mirror)
-    indexer.remove()
-    return made
   }
-
-  remove(): void {
-    this.home.remove()
-  }
+  copyFileSync(indexer.path, `${indexer.path}.copy`)
+  const [main, wal] = [readFileSync(`${indexer.path}.copy`), readFileSync(`${indexer.path}-wal`)]
+  await indexer.pass()
+  const wanted = dumpMirror(indexer.mirror)
+  indexer.remove()
+  return { home, main, wal, wanted }
 }
 
 /** The WAL cut off, zeroed or filled with garbage, at a place that depends on the seed. */
@@ -57,13 +49,7 @@ export function damageWal(wal: Buffer, seed: number): Buffer {
 
 /** @returns the problems after reopening and after another pass */
 export async function reopen({ home, main, wanted }: WalMirror, wal: Buffer): Promise<string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'cursordex-wal-'))
-  const path = join(folder, 'mirror.db')
-  writeFileSync(path, main)
-  writeFileSync(`${path}-wal`, wal)
-  const kept = new MirrorMaintenance(path)
-  try {
-    kept.db.pragma('synchronous = off')
+  return withMirror({ main, wal }, async (kept) => {
     const before = findFaults(kept.db)
     const notices = keepSound(kept)
     await passOver(kept, home.userDir)
@@ -74,8 +60,5 @@ export async function reopen({ home, main, wanted }: WalMirror, wal: Buffer): Pr
       ...findFaults(kept.db),
       ...(isEqual ? [] : ['it is not what it would be']),
     ]
-  } finally {
-    kept.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }

@@ -1,4 +1,4 @@
-import type { Holdings } from './parts.ts'
+import { isEmpty, type Holdings } from './parts.ts'
 import { asArray, asFields, asText } from './values.ts'
 import type { Fields } from './values.ts'
 
@@ -70,7 +70,7 @@ function startsTogether(header: Fields, bubble: Fields): boolean {
 }
 
 export function placeByTime(bubbles: readonly Bubble[]): Placed[] {
-  const time = (bubble: Bubble): number => ownTime(bubble.value) ?? timingOf(bubble.value) ?? 0
+  const time = (bubble: Bubble): number => ownTime(bubble.value) ?? timingOf(bubble.value) ?? 1e15
   return bubbles
     .toSorted((one, other) => time(one) - time(other))
     .map((bubble, position) => ({ bubble, position, header: null }))
@@ -78,7 +78,8 @@ export function placeByTime(bubbles: readonly Bubble[]): Placed[] {
 
 /** @param thread in order, without orphans: these have no neighbours */
 export function giveTimes(thread: readonly Placed[], chatTimeMs: number | null): Timed[] {
-  const known = thread.map(knownTime)
+  // A row with nothing to show is no neighbour.
+  const known = thread.map((placed) => (isEmpty(placed.bubble.holdings) ? null : knownTime(placed)))
   return thread.map((placed, at) => {
     const own = known[at]
     if (own !== undefined && own !== null) return { ...placed, ...own }
