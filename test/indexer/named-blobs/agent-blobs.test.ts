@@ -336,34 +336,22 @@ test('the amount read depends on what is requested, not on the number of blobs',
 })
 
 test('an interrupted pass is resumed', async () => {
-  const write = (): void => {
-    for (const chatId of ['a', 'b', 'c']) {
-      const state = stateOf([
-        keepBlob(store, SYSTEM),
-        keepBlob(store, toolResult(`call-${chatId}`, `what ${chatId} gave`)),
-      ])
-      chat(['m1'], { conversationState: asBase64(state) }, chatId)
-      if (chatId !== 'c') store.message(chatId, 'm1', stub(`call-${chatId}`))
-    }
+  for (const chatId of ['a', 'b', 'c']) {
+    const blobs = [SYSTEM, toolResult(`call-${chatId}`, `what ${chatId} gave`)].map((blob) => keepBlob(store, blob))
+    chat(['m1'], { conversationState: asBase64(stateOf(blobs)) }, chatId)
+    if (chatId !== 'c') store.message(chatId, 'm1', stub(`call-${chatId}`))
   }
-  write()
   await indexer.pass()
   const whole = ['a', 'b', 'c'].map(threadOf)
   for (let end = 1; ; end += 1) {
     indexer.remove()
     indexer = new Indexer(home.userDir)
     let taken = 0
-    const stopped = new Error('stopped')
-    const step = (): void => {
-      taken += 1
-      if (taken === end) throw stopped
-    }
-    await indexer.pass('tail', step).catch((error: unknown) => {
-      if (error !== stopped) throw error
-    })
+    const stopped = await indexer.stoppedPass(() => (taken += 1) === end).catch((error: Error) => error.message)
     await indexer.pass()
     expect(['a', 'b', 'c'].map(threadOf)).toEqual(whole)
-    if (taken < end) break
+    expect([undefined, 'the pass ended before it was stopped']).toContain(stopped)
+    if (stopped !== undefined) break
   }
 })
 
