@@ -69,14 +69,6 @@ describe('a cheap pass finds', () => {
     expect([indexer.found('other'), indexer.found('different')]).toEqual([0, 1])
   })
 
-  test('the last row rewritten again and again', async () => {
-    for (let turn = 0; turn < 5; turn += 1) {
-      store.message('b', 'm3', { type: 2, text: `turn ${turn}` })
-      expect(await indexer.pass()).toMatchObject({ changed: 1, added: 0, gone: 0 })
-    }
-    expect(indexer.thread('b').at(-1)).toEqual(['m3', 2, 'turn 4'])
-  })
-
   test('a message updated in place, by its size', async () => {
     store.db
       .prepare(`update cursorDiskKV set value = ? where key = 'bubbleId:b:m3'`)

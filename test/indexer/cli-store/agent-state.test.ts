@@ -2,8 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Chat } from '../../../src/api/answers/chats.ts'
 import type { Page } from '../../../src/api/answers/common.ts'
 import type { Message } from '../../../src/api/answers/messages.ts'
-import { Chance } from '../../helpers/cursor/chance.ts'
-import { bytesField, cliFolder, CliStore, encodeState } from '../../helpers/cursor.ts'
+import { cliFolder, CliStore, encodeState } from '../../helpers/cursor.ts'
 import { cliRoot, encodeArchive, stateAt, user, writeState } from '../../helpers/eras/cli-store.ts'
 import { World } from '../../helpers/world.ts'
 
@@ -73,34 +72,4 @@ test('the summary that only an archive has is a part of its own kind', async () 
     ['words', 1],
   ] as const)
     expect([q, (await world.get<Page<unknown>>(`/api/search?q=${encodeURIComponent(q)}`)).total]).toEqual([q, total])
-})
-
-test('twenty harmed states are at most one issue each, and harm no other chat', async () => {
-  const chance = new Chance('harmed states')
-  for (let at = 0; at < 20; at += 1) {
-    write(`harmed-${at}`, (store) => {
-      const rootId = writeState(store, [bytesField(14, Buffer.from([at])), bytesField(30, Buffer.from([10, 200, at]))])
-      const ids = store.db.prepare<[], string>('select id from blobs').pluck().all()
-      const id = ids[chance.between(0, ids.length - 1)] ?? rootId
-      const bytes = Buffer.from(
-        store.db.prepare<[string], Buffer>('select data from blobs where id = ?').pluck().get(id) ?? '',
-      )
-      if (at % 3 === 0) store.drop(id === rootId ? (ids.find((each) => each !== rootId) ?? '') : id)
-      else if (at % 3 === 1) store.blobAs(id, bytes.subarray(0, chance.between(0, bytes.length - 1)))
-      else {
-        const place = chance.between(0, bytes.length - 1)
-        bytes[place] = (bytes[place] ?? 0) ^ (1 << chance.between(0, 7))
-        store.blobAs(id, bytes)
-      }
-      return rootId
-    })
-  }
-  write('sound', said('a sound anvil'))
-  await world.sync()
-  const { issues } = await world.get<{ issues: Record<string, number> }>('/api/status')
-  expect(Object.values(issues).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(20)
-  expect((await world.get<Page<unknown>>('/api/search?q=%22sound%20anvil%22')).total).toBe(1)
-  const { total } = await world.get<Page<unknown>>('/api/search?q=%22tempered%20twice%22&limit=50')
-  expect(total).toBeGreaterThan(10)
-  expect(await world.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
 })

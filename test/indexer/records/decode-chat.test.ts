@@ -46,7 +46,11 @@ describe('facts', () => {
     const row = {
       text: secret,
       richText: JSON.stringify({ root: { children: [{ text: secret }] } }),
-      context: { fileSelections: [{ uri: `/${secret}` }], selections: [{ text: secret }] },
+      context: {
+        fileSelections: [{ uri: `/${secret}` }],
+        selections: [{ text: secret }],
+        mentions: { fileSelections: { '/draft/mention': [] } },
+      },
       speculativeSummarizationEncryptionKey: secret,
       blobEncryptionKey: secret,
       conversation: [{ bubbleId: 'a', text: 'said', thinking: { text: 't', signature: secret } }],
@@ -180,8 +184,6 @@ describe('a request context names the place of its chat', () => {
   )
 })
 
-const uri = { $mid: 1, fsPath: '/w/a b.ts', external: 'file:///w/a%20b.ts', path: '/w/a b.ts', scheme: 'file' }
-
 describe('the files that a chat is about', () => {
   test.each(cases<[string, Record<string, unknown>, readonly string[]]>('the files that a chat is about'))(
     '%s',
@@ -189,12 +191,6 @@ describe('the files that a chat is about', () => {
       expect(chatOf(chat).paths).toEqual(expected)
     },
   )
-})
-
-it('takes no text from the unsent draft', () => {
-  const draft = { text: '/draft/text', richText: '/draft/rich', selections: [{ uri, text: '/draft/selection' }] }
-  const mentions = { fileSelections: { '/draft/mention': [] } }
-  expect(decodePaths({ text: '/draft', richText: '/draft', context: { ...draft, mentions } })).toEqual([])
 })
 
 it('leaves out very long ones', () => {
