@@ -53,9 +53,3 @@ test.each(cases.flatMap(({ number, proofs }) => proofs.map(({ file, title }) => 
     expect(sources.some((source) => isTitled(source, title))).toBe(true)
   },
 )
-
-test('a part of a title does not count as the title', () => {
-  expect(isTitled(`test('a chat is kept', () => {})`, 'a chat is kept')).toBe(true)
-  expect(isTitled(`test('a chat is kept', () => {})`, 'a chat is')).toBe(false)
-  expect(isTitled('// a chat is kept', 'a chat is kept')).toBe(false)
-})

@@ -2,16 +2,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { CursorHome, headers, writeCliChat } from '../helpers/cursor.ts'
+import { CursorHome, headers, type Store, writeCliChat } from '../helpers/cursor.ts'
 import { assistant, call, preface, result as resultOf, say, system, user } from '../helpers/eras/cli-store.ts'
 import { makeHeaderTable, putHeader } from '../helpers/eras/global-items.ts'
 import { line, lines, said, trust, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { Indexer, openIndexed } from '../helpers/in-process.ts'
 
 let home: CursorHome
+let store: Store
 let indexer: Indexer
 beforeEach(() => {
-  ;({ home, indexer } = openIndexed())
+  ;({ home, store, indexer } = openIndexed())
 })
 
 /** Id, project, its evidence and the number of messages of each chat. */
@@ -19,7 +20,6 @@ const chats = (): unknown[] =>
   indexer.chats.map(({ id, messageCount }) => ({ id, ...indexer.placeOf(id), messages: messageCount }))
 
 test('a chat that none of Cursor’s lists names is in the mirror', async () => {
-  const store = home.global()
   home.workspace('ws1', { folder: 'file:///w/shop' }, ['listed'])
   for (const id of ['listed', 'unlisted']) store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
   for (const id of ['listed', 'unlisted', 'without-a-row']) store.message(id, 'm', { type: 1, text: 'said' })
@@ -34,7 +34,6 @@ test('a chat that none of Cursor’s lists names is in the mirror', async () => 
 test('a workspace file on another machine is a project by its name, and is not opened here', async () => {
   const uri = 'vscode-remote://ssh-remote%2Bbuild/srv/all.code-workspace'
   home.workspace('ws1', { workspace: uri }, ['c'])
-  const store = home.global()
   store.message('c', 'm', { type: 1, text: 'said' })
   await indexer.pass()
   const remote = { kind: 'ssh', host: 'build' }
@@ -42,7 +41,6 @@ test('a workspace file on another machine is a project by its name, and is not o
 })
 
 test('a chat of three thousand messages is read completely', async () => {
-  const store = home.global()
   const ids = Array.from({ length: 3000 }, (_, at) => `m${at}`)
   store.chat('long', { fullConversationHeadersOnly: headers(ids) })
   store.db.transaction(() => {
@@ -54,7 +52,6 @@ test('a chat of three thousand messages is read completely', async () => {
 })
 
 test('an unchanged chat stays the same when other chats change', async () => {
-  const store = home.global()
   for (const id of ['still', 'busy']) store.message(id, 'm1', { type: 1, text: `said in ${id}` })
   await indexer.pass()
   const before = indexer.chat('still')
@@ -66,7 +63,6 @@ test('an unchanged chat stays the same when other chats change', async () => {
 test('a chat in the lists of two workspaces is one chat, and two workspace folders of one path are one project', async () => {
   home.workspace('ws1', { folder: 'file:///w/shop' }, ['c'])
   home.workspace('ws2', { folder: 'file:///w/shop/' }, ['c'])
-  const store = home.global()
   store.message('c', 'm', { type: 1, text: 'said' })
   await indexer.pass()
   expect(chats()).toEqual([{ id: 'c', uri: 'file:///w/shop', source: 'workspace-heads', messages: 1 }])
@@ -89,7 +85,6 @@ test('workspaces without a folder, and deleted ones, do not lose chats', async (
   home.workspace('empty-window', null, ['windowed'])
   home.workspace('1699999999999', null, ['numbered'])
   home.workspace('ws1', { folder: 'file:///w/gone' }, ['gone'])
-  const store = home.global()
   for (const id of ['windowed', 'numbered', 'gone']) store.message(id, 'm', { type: 1, text: 'said' })
   await indexer.pass()
   home.close()
@@ -103,7 +98,6 @@ test('workspaces without a folder, and deleted ones, do not lose chats', async (
 })
 
 test('ids with a common beginning do not share messages', async () => {
-  const store = home.global()
   for (const id of ['task-a', 'task-ab', 'task-a\nb', 'task-a:b']) {
     store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
     store.message(id, 'm', { type: 1, text: `said in ${JSON.stringify(id)}` })
@@ -119,8 +113,9 @@ test('ids with a common beginning do not share messages', async () => {
 })
 
 test('generations are read as a value, and never as a table', async () => {
-  const store = home.workspace('ws1', { folder: 'file:///w/shop' })
-  store.item('aiService.generations', [{ unixMs: 1, generationUUID: 'g', type: 'cmdk', textDescription: 'hidden' }])
+  home
+    .workspace('ws1', { folder: 'file:///w/shop' })
+    .item('aiService.generations', [{ unixMs: 1, generationUUID: 'g', type: 'cmdk', textDescription: 'hidden' }])
   expect(await indexer.pass()).toMatchObject({ added: 0 })
 })
 
@@ -137,7 +132,6 @@ test('a transcript under an empty window and under its project is one chat of th
 })
 
 test('global lists that name one chat each do not affect the other chats', async () => {
-  const store = home.global()
   store.item('composer.composerHeaders', { allComposers: [{ composerId: 'in-list' }] })
   makeHeaderTable(store.db, '3.19')
   putHeader(store.db, { composerId: 'in-table', isArchived: 0, value: { type: 'head' } })
@@ -148,8 +142,9 @@ test('global lists that name one chat each do not affect the other chats', async
 })
 
 test('a workspace that no longer lists its chats, only its open ones, is no error', async () => {
-  const store = home.workspace('ws1', { folder: 'file:///w/shop' })
-  store.item('composer.composerData', { selectedComposerIds: ['c'], lastFocusedComposerIds: ['c'] })
+  home
+    .workspace('ws1', { folder: 'file:///w/shop' })
+    .item('composer.composerData', { selectedComposerIds: ['c'], lastFocusedComposerIds: ['c'] })
   home.global().message('c', 'm', { type: 1, text: 'said' })
   expect(new Set((await indexer.pass()).ends.map(({ state }) => state))).toEqual(new Set(['ok']))
   expect(indexer.issues).toEqual([])
@@ -167,7 +162,6 @@ test.each(['workspace', 'configuration'])(
 )
 
 test('a store of many megabytes is read a few at a time', async () => {
-  const store = home.global()
   const [count, length] = [40, 256 * 1024]
   for (let at = 0; at < count; at += 1) store.message('c', `m${at}`, { type: 2, text: 'x'.repeat(length) })
   const reads = (await indexer.steps()).map(({ bytesRead }) => bytesRead)
@@ -177,7 +171,6 @@ test('a store of many megabytes is read a few at a time', async () => {
 })
 
 test('a chat of placeholders alone has no message', async () => {
-  const store = home.global()
   store.chat('c', { fullConversationHeadersOnly: headers(['m1', 'm2']) })
   store.message('c', 'm1', { type: 1, text: ' \n', richText: '' })
   store.message('c', 'm2', { type: 2, text: '', capabilityType: 30, toolFormerData: {}, codeBlocks: [] })
@@ -194,7 +187,6 @@ test('the output of a tool is stored whole, however long', async () => {
 })
 
 test('a message that is only in the WAL is read', async () => {
-  const store = home.global()
   store.db.pragma('wal_autocheckpoint = 0')
   store.message('c', 'm1', { type: 1, text: 'first' })
   store.db.pragma('wal_checkpoint(truncate)')
@@ -206,7 +198,6 @@ test('a message that is only in the WAL is read', async () => {
 })
 
 test('what was sent to the model does not count as messages', async () => {
-  const store = home.global()
   store.message('c', 'm', { type: 1, text: 'plant an appletree' })
   store.put(`agentKv:blob:${'ab'.repeat(32)}`, { role: 'user', content: 'plant an appletree' })
   store.put('agentKv:checkpoint:c', { messages: [{ role: 'user', content: 'plant an appletree' }] })
@@ -265,7 +256,6 @@ test('a transcript with nothing but ends of turns is no chat, and takes nothing 
 })
 
 test('a chat that Cursor deleted, with or without a tombstone, is kept, found and marked', async () => {
-  const store = home.global()
   for (const id of ['dropped', 'entombed', 'kept']) {
     store.chat(id, { fullConversationHeadersOnly: headers(['m']) })
     store.message(id, 'm', { type: 1, text: `planted in ${id}` })
@@ -282,4 +272,40 @@ test('a chat that Cursor deleted, with or without a tombstone, is kept, found an
   ])
   expect(indexer.found('planted')).toBe(3)
   expect(indexer.issues).toEqual([])
+})
+
+const toldRoot = { workspaceUris: ['file:///yard/mill'] }
+
+test.each<[string, object, object, string]>([
+  ['the root that its messages name', {}, { type: 1, text: 'said', ...toldRoot }, 'workspace-uris file:///yard/mill'],
+  ['a root in a placeholder', {}, { type: 2, text: '', ...toldRoot }, 'workspace-uris file:///yard/mill'],
+  [
+    'its repository, if a message names another root',
+    { trackedGitRepos: [{ repoPath: '/repo' }] },
+    { type: 1, text: 'said', ...toldRoot },
+    'git-repo file:///repo',
+  ],
+])('the place of a chat is %s', async (_, facts, message, place) => {
+  store.chat('a', { fullConversationHeadersOnly: headers(['m1', 'm2', 'm3']), ...facts })
+  store.message('a', 'm1', { type: 1, text: 'said first' })
+  for (const id of ['m2', 'm3']) store.message('a', id, { ...message })
+  await indexer.pass()
+  expect(Object.values(indexer.placeOf('a')).toReversed().join(' ')).toBe(place)
+})
+
+test('a chat that was written in a run that failed later gets its project in the next one', async () => {
+  // Only its attached file places such a chat.
+  const uri = { fsPath: '/home/ada/shop/cart.ts', external: 'file:///home/ada/shop/cart.ts', scheme: 'file' }
+  const write = (id: string): void => {
+    store.message(id, `${id}-1`, { type: 1, text: 'plum' })
+    store.chat(id, { fullConversationHeadersOnly: headers([`${id}-1`]), context: { fileSelections: [{ uri }] } })
+  }
+  write('known')
+  home.workspace('ws1', { folder: 'file:///home/ada/shop' }, ['known'])
+  await indexer.pass()
+  write('late')
+  await indexer.stoppedPass(({ outcome }) => outcome?.chatIds.length === 1)
+  expect(indexer.placeOf('late').uri).toBeNull()
+  await indexer.pass()
+  expect(indexer.placeOf('late').uri).toBe('file:///home/ada/shop')
 })

@@ -1,19 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Page } from '../../src/api/answers/common.ts'
-import { CursorHome, headers } from '../helpers/cursor.ts'
+import { headers } from '../helpers/cursor.ts'
 import { call, line, lines, query, said, writePlan, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { World } from '../helpers/world.ts'
 
-let root: string
-let home: CursorHome
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'cursordex-harmed-'))
-  home = new CursorHome(join(root, 'home'))
+let world: World
+beforeEach(async () => {
+  world = await World.open()
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
+afterEach(() => world.remove())
 
 /** What may stand where a field is expected. */
 const odd: readonly unknown[] = [null, 7, -1, true, '', ' ', 'x', '{', '[]', '{"a":', [], [null], [[]], {}, { a: {} }]
@@ -22,7 +17,6 @@ const harms = [...odd, ...more]
 
 /** Every chat has a message before and one after the harmed place. */
 async function readNeighbours(kind: string): Promise<unknown> {
-  const world = await World.open({ home })
   await world.sync()
   const total = async (q: string): Promise<number> =>
     (await world.get<Page<unknown>>(`/api/search?limit=1&q=${encodeURIComponent(q)}`)).total
@@ -30,7 +24,6 @@ async function readNeighbours(kind: string): Promise<unknown> {
   const { issues } = await world.get<{ issues: Record<string, number> }>('/api/status')
   const issueCount = Object.values(issues).reduce((sum, count) => sum + count, 0)
   const { added, changed, gone } = await world.post<Record<string, number>>('/api/sync', { full: true })
-  await world.remove()
   return { found, hasFewIssues: issueCount <= harms.length, again: [added, changed, gone] }
 }
 
@@ -45,7 +38,7 @@ test.each([
   for (const [at, harm] of harms.entries()) {
     const prompt = (word: string) => line('user', said(query(`${kind}${word}`)))
     const content = lines(prompt('before'), line('assistant', block(harm)), line('user', block(harm)), prompt('after'))
-    writeTranscript(join(home.root, '.cursor'), 'empty-window', `${kind}-${at}.jsonl`, content)
+    writeTranscript(world.cursorHome, 'empty-window', `${kind}-${at}.jsonl`, content)
   }
   expect(await readNeighbours(kind)).toEqual(allRead)
 })
@@ -55,7 +48,7 @@ test.each([
   ['question', (harm: unknown) => ({ toolFormerData: { name: 'ask_question', result: harm, additionalData: harm } })],
   ['summary', (harm: unknown) => ({ cachedConversationSummary: harm, conversationSummary: harm })],
 ])('a row whose %s is harmed is at most one issue, and everything else is read', async (kind, fields) => {
-  const store = home.global()
+  const store = world.home.global()
   for (const [at, harm] of harms.entries()) {
     const id = `${kind}-${at}`
     const facts = {
@@ -70,7 +63,6 @@ test.each([
     store.message(id, 'b', { type: 2, text: '', ...fields(harm) })
     store.message(id, 'c', { type: 1, text: `${kind}after` })
   }
-  home.close()
   expect(await readNeighbours(kind)).toEqual(allRead)
 })
 
@@ -83,17 +75,16 @@ const harmedPlans: readonly (readonly [string, (harm: string) => Plan])[] = [
 test.each(harmedPlans)(
   'a plan’s file whose %s is harmed is at most one issue, and everything else is read',
   async (kind, told) => {
-    const cursorHome = join(home.root, '.cursor')
     for (const [at, harm] of harms.entries()) {
       const prompt = (word: string) => line('user', said(query(`${kind}${word}`)))
       const wrote = line('assistant', call('CreatePlan', { name: 'Kiln', plan: `kiln_${at}.plan.md` }))
       writeTranscript(
-        cursorHome,
+        world.cursorHome,
         'empty-window',
         `${kind}-${at}.jsonl`,
         lines(prompt('before'), wrote, prompt('after')),
       )
-      writePlan(cursorHome, `kiln_${at}.plan.md`, ...told(JSON.stringify(harm)))
+      writePlan(world.cursorHome, `kiln_${at}.plan.md`, ...told(JSON.stringify(harm)))
     }
     expect(await readNeighbours(kind)).toEqual(allRead)
   },

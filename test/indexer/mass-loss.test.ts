@@ -231,11 +231,6 @@ describe('files of a folder of transcripts', () => {
     await indexer.pass()
   })
 
-  test('that vanish in large numbers are pending', async () => {
-    expect(pendingOf(await indexer.pass())).toEqual([[120, 150]])
-    expectNothingGone()
-  })
-
   test('wait while new ones are read, and are gone a minute later', async () => {
     write(200, 201)
     const outcome = await indexer.pass()

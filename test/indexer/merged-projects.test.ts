@@ -1,31 +1,23 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Chat } from '../../src/api/answers/chats.ts'
 import type { Page } from '../../src/api/answers/common.ts'
-import { CursorHome, headers } from '../helpers/cursor.ts'
+import { headers } from '../helpers/cursor.ts'
 import { World } from '../helpers/world.ts'
 
-let root: string
-let home: CursorHome
 let world: World
 beforeEach(async () => {
-  root = mkdtempSync(join(tmpdir(), 'cursordex-merges-'))
-  home = new CursorHome(join(root, 'home'))
+  world = await World.open()
   chatsIn({ before: '/old/shop', after: '/new/shop', other: '/code/other' })
-  world = await World.open({ home })
   await world.sync()
 })
-afterEach(async () => {
-  await world.close()
-  rmSync(root, { recursive: true, force: true })
-})
+afterEach(() => world.remove())
 
 /** A chat in each of these folders, by name, with a subagent. */
 function chatsIn(folders: Readonly<Record<string, string>>): void {
-  const store = home.global()
+  const store = world.home.global()
   for (const [id, path] of Object.entries(folders)) {
     const workspaceIdentifier = { id: 'w', uri: { scheme: 'file', path } }
     const sub = `${id}-sub`
@@ -34,7 +26,6 @@ function chatsIn(folders: Readonly<Record<string, string>>): void {
     store.chat(sub, { fullConversationHeadersOnly: headers(['s']), subagentInfo: { parentComposerId: id } })
     store.message(sub, 's', { type: 1, text: `told by ${id}` })
   }
-  home.close()
 }
 
 /** The path of each chat's project, by the first letter of the path. */
@@ -144,7 +135,7 @@ test('a project that was merged into an excluded one is excluded', async () => {
       rmSync(join(dataDir, name), { force: true })
   })
   await world.restart()
-  const other = await World.open({ home, dataDir, config: { exclude: { projects: ['/new/shop'] } } })
+  const other = await World.open({ home: world.home, dataDir, config: { exclude: { projects: ['/new/shop'] } } })
   await other.sync()
   expect(Object.keys(await places(other))).toEqual(['other', 'other-sub'])
   await other.close()

@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { CursorHome, headers } from '../helpers/cursor.ts'
+import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
+import { line, lines, said, writeTranscript } from '../helpers/eras/transcripts.ts'
 import { Indexer, openIndexed } from '../helpers/in-process.ts'
 
 const TABS = 'workbench.panel.aichat.view.aichat.chatdata'
@@ -14,10 +15,11 @@ const texts = [
 const unchanged = { added: 0, changed: 0, gone: 0 }
 
 let home: CursorHome
+let store: Store
 let indexer: Indexer
 
 beforeEach(() => {
-  ;({ home, indexer } = openIndexed())
+  ;({ home, store, indexer } = openIndexed())
 })
 
 /** The stores of two profiles of one Cursor, and the indexer of both. */
@@ -37,16 +39,10 @@ const inline = (composerId: string, messageTexts: readonly (readonly [string, st
   conversation: messageTexts.map(([bubbleId, text], at) => ({ bubbleId, type: 1 + (at % 2), text })),
 })
 
-/** @param messageTexts texts of the user and of the assistant in turn; null removes the file */
-function transcript(slug: string, chatId: string, messageTexts: readonly string[] | null): void {
-  const path = join(home.root, '.cursor', 'projects', slug, 'agent-transcripts', chatId, `${chatId}.jsonl`)
-  if (messageTexts === null) return rmSync(path, { force: true })
-  mkdirSync(dirname(path), { recursive: true })
-  const lines = messageTexts.map((text, at) => ({
-    role: at % 2 === 0 ? 'user' : 'assistant',
-    message: { content: [{ type: 'text', text }] },
-  }))
-  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+/** @param messageTexts texts of the user and of the assistant in turn */
+function transcript(slug: string, chatId: string, messageTexts: readonly string[]): string {
+  const told = messageTexts.map((text, at) => line(at % 2 === 0 ? 'user' : 'assistant', said(text)))
+  return writeTranscript(join(home.root, '.cursor'), slug, `${chatId}/${chatId}.jsonl`, lines(...told))
 }
 
 test('two workspaces with the same chat do not take it from each other in every pass', async () => {
@@ -71,7 +67,6 @@ test('a chat that one of two workspaces lost is not marked as deleted', async ()
 test.each(['tail', 'keys', 'values'] as const)(
   'messages that the store lost and the workspace still has are not marked as deleted by a pass, %s',
   async (depth) => {
-    const store = home.global()
     home.workspace('wa', null).item(COMPOSERS, { allComposers: [inline('c', texts)] })
     store.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2']) })
     store.message('c', 'b1', { type: 1, text: 'plant an apple' })
@@ -94,7 +89,6 @@ test.each(['tail', 'keys', 'values'] as const)(
 )
 
 test('a tombstone in the store does not mark the chat of a transcript as deleted', async () => {
-  const store = home.global()
   store.chat('c', null)
   transcript('pa', 'c', ['plant an apple', 'done'])
   await indexer.pass()
@@ -107,20 +101,19 @@ test.each([
   ['with the transcript read first', true],
   ['with the transcript read later', false],
 ])('a chat that Cursor deleted stays as complete as it was, %s', async (_, isFirst) => {
-  const store = home.global()
-  const writeTranscript = (): void => transcript('pa', 'c', ['plant an apple', 'it is planted'])
+  const tell = (): string => transcript('pa', 'c', ['plant an apple', 'it is planted'])
   const at = (second: number): string => `2026-01-05T09:00:0${second}.000Z`
   const call = { name: 'read_file', toolCallId: 't', params: '{"path":"a"}', result: '{"contents":"walnut"}' }
   store.chat('c', { createdAt: T0, fullConversationHeadersOnly: headers(['b1', 'b2', 'b3']) })
   store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: at(1) })
   store.message('c', 'b2', { type: 2, toolFormerData: { ...call, status: 'completed' }, createdAt: at(2) })
   store.message('c', 'b3', { type: 2, text: 'it is planted', createdAt: at(3) })
-  if (isFirst) writeTranscript()
+  if (isFirst) tell()
   await indexer.pass()
   store.chat('c', null)
   for (const id of ['b1', 'b2', 'b3']) store.delete(`bubbleId:c:${id}`)
   await indexer.pass('keys')
-  writeTranscript()
+  tell()
   await indexer.pass('keys')
   expect(await indexer.pass('values')).toMatchObject(unchanged)
   const inThread = indexer.thread('c').flatMap(([id, position]) => (position === null ? [] : id))
@@ -133,7 +126,6 @@ test.each([
 })
 
 test('a transcript with more than is left of a chat gives the chat', async () => {
-  const store = home.global()
   store.message('c', 'b1', { type: 1, text: 'plant an apple' })
   await indexer.pass()
   store.delete('bubbleId:c:b1')
@@ -143,7 +135,6 @@ test('a transcript with more than is left of a chat gives the chat', async () =>
 })
 
 test('messages that the store lost and a workspace still has stay in the thread', async () => {
-  const store = home.global()
   for (const [id, text] of texts) store.message('c', id, { type: 1, text })
   home.workspace('wa', null).item(COMPOSERS, { allComposers: [inline('c', texts)] })
   await indexer.pass()
@@ -159,10 +150,10 @@ test('messages that the store lost and a workspace still has stay in the thread'
 
 test('a chat that continued in a second profile has the messages of both', async () => {
   const { former, next, both } = twoProfiles()
-  for (const store of [former, next]) {
-    store.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2']) })
-    store.message('c', 'b1', { type: 1, text: 'plant an apple' })
-    store.message('c', 'b2', { type: 2, text: 'it is planted' })
+  for (const each of [former, next]) {
+    each.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2']) })
+    each.message('c', 'b1', { type: 1, text: 'plant an apple' })
+    each.message('c', 'b2', { type: 2, text: 'it is planted' })
   }
   await both.pass()
   next.message('c', 'b2', { type: 2, text: 'it is planted, by the wall' })
@@ -195,7 +186,6 @@ test('a chat that moved to a second profile gets the name and the archive mark f
 })
 
 test('a prompt that is in rows and, with its time, in a transcript appears once', async () => {
-  const store = home.global()
   store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: '2026-01-05T09:00:00.000Z' })
   store.message('c', 'b2', { type: 2, text: 'it is planted', createdAt: '2026-01-05T09:00:05.000Z' })
   const stamp = '<timestamp>Monday, Jan 5, 2026, 9:00 AM (UTC+0)</timestamp>\n'
@@ -205,7 +195,6 @@ test('a prompt that is in rows and, with its time, in a transcript appears once'
 })
 
 test('messages get a time when a list later gives the start of their chat', async () => {
-  const store = home.global()
   transcript('pa', 'c', ['plant an apple', 'done'])
   await indexer.pass()
   store.item('composer.composerHeaders', { allComposers: [{ composerId: 'c', name: 'Trees', createdAt: T0 }] })
@@ -215,7 +204,6 @@ test('messages get a time when a list later gives the start of their chat', asyn
 })
 
 test('a chat is no longer archived when the list that said so is gone', async () => {
-  const store = home.global()
   const workspace = home.workspace('wa', null)
   store.message('c', 'b1', { type: 1, text: 'plant an apple' })
   const head = { type: 'head', composerId: 'c' }
@@ -230,7 +218,6 @@ test('a chat is no longer archived when the list that said so is gone', async ()
 })
 
 test('a subagent that its parent listed late gets its parent’s project', async () => {
-  const store = home.global()
   home.workspace('wa', { folder: 'file:///w/a' }, ['p'])
   for (const id of ['p', 'k']) store.message(id, 'm', { type: 1, text: `said in ${id}` })
   await indexer.pass()
@@ -248,7 +235,6 @@ test.each([
   ['called after the call', 'task-call_1\nfc_2', sent('task', 'call_1\nfc_2')],
   ['named by the call', 'k', sent('task_v2', 'call_1', { subagentComposerId: 'k' })],
 ])('a subagent %s alone is not among the chats, and has a project', async (_, childId, message) => {
-  const store = home.global()
   home.workspace('wa', { folder: 'file:///w/a' }, ['p'])
   const rows = (): void => store.chat(childId, { fullConversationHeadersOnly: headers(['m']) })
   store.message('p', 'm', message)
@@ -272,7 +258,6 @@ test.each([
   ['into a prompt', 'plant an', 'plant an apple', 1],
   ['away from a prompt', 'plant an apple', 'plant a pear', 1],
 ])('a message rewritten %s appears once', async (_, before, after, times) => {
-  const store = home.global()
   home.workspace('wa', null).item('aiService.prompts', [{ text: 'plant an apple' }])
   store.message('c', 'b1', { type: 1, text: before })
   await indexer.pass()
@@ -296,7 +281,6 @@ test('a chat in two items of a workspace changes when the less complete one over
 })
 
 test('a message that only a workspace and a transcript have is found once', async () => {
-  const store = home.global()
   store.chat('c', { fullConversationHeadersOnly: headers(['b1']) })
   store.message('c', 'b1', { type: 1, text: 'plant an apple' })
   const more = [...texts.slice(0, 1), ['x2', 'a walnut']] as const
@@ -307,7 +291,6 @@ test('a message that only a workspace and a transcript have is found once', asyn
 })
 
 test('a chat that rows took over from a transcript gets their format', async () => {
-  const store = home.global()
   transcript('pa', 'c', ['plant an apple', 'it is planted'])
   await indexer.pass()
   store.message('c', 'b1', { type: 1, text: 'plant an apple', createdAt: '2026-01-05T09:00:00.000Z' })
@@ -320,13 +303,11 @@ test('a chat that rows took over from a transcript gets their format', async () 
 })
 
 test('an error that only the transcript has is shown in a thread with tool calls', async () => {
-  const store = home.global()
   store.chat('c', { fullConversationHeadersOnly: headers(['b1', 'b2']) })
   store.message('c', 'b1', { type: 1, text: 'plant an apple' })
   const tool = { tool: 1, name: 'read_file', status: 'completed', rawArgs: '{}' }
   store.message('c', 'b2', { type: 2, text: '', toolFormerData: tool })
-  transcript('pa', 'c', ['plant an apple'])
-  const path = join(home.root, '.cursor', 'projects', 'pa', 'agent-transcripts', 'c', 'c.jsonl')
+  const path = transcript('pa', 'c', ['plant an apple'])
   writeFileSync(path, `${JSON.stringify({ type: 'error', error: 'quotaexhausted' })}\n`, { flag: 'a' })
   await indexer.pass()
   expect(indexer.found('quotaexhausted')).toBe(1)

@@ -204,6 +204,7 @@ test('a row read before its chat gets the role from the chat', async () => {
   store.chat('a', { fullConversationHeadersOnly: [{ bubbleId: 'm1', type: 1 }] })
   await indexer.pass()
   expect(indexer.messages('a')).toMatchObject([{ role: 'user' }])
+  expect(indexer.chat('a')?.titleSource).toBe('first-message')
 })
 
 test('a row with an empty id does not take the place of an entry without an id', async () => {

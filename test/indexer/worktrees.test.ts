@@ -1,20 +1,19 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Chat } from '../../src/api/answers/chats.ts'
 import type { Page } from '../../src/api/answers/common.ts'
-import { CursorHome, headers } from '../helpers/cursor.ts'
+import { headers } from '../helpers/cursor.ts'
 import { bytesBelow } from '../helpers/oracle/canaries.ts'
 import { World } from '../helpers/world.ts'
 
+let world: World
 let root: string
-let home: CursorHome
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'cursordex-worktrees-'))
-  home = new CursorHome(join(root, 'home'))
+beforeEach(async () => {
+  world = await World.open()
+  root = world.home.root
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
+afterEach(() => world.remove())
 
 /** A linked working tree of git. */
 function link(folder: string, repository: string): void {
@@ -26,17 +25,16 @@ const own = (repository: string, id: string): string => join(root, '.cursor', 'w
 
 /** A chat in each of these folders, by name. */
 function chatsIn(folders: Readonly<Record<string, string>>): void {
-  const store = home.global()
+  const store = world.home.global()
   for (const [id, path] of Object.entries(folders)) {
     const workspaceIdentifier = { id: 'w', uri: { scheme: 'file', path } }
     store.chat(id, { fullConversationHeadersOnly: headers(['m']), workspaceIdentifier })
     store.message(id, 'm', { type: 1, text: `said in ${id}` })
   }
-  home.close()
 }
 
-async function placesIn(world: World): Promise<Record<string, unknown>> {
-  const { items } = await world.get<Page<Chat>>('/api/chats?limit=200')
+async function placesIn(of = world): Promise<Record<string, unknown>> {
+  const { items } = await of.get<Page<Chat>>('/api/chats?limit=200')
   const places = items.map(({ id, project, worktree }) => [id, [project?.name ?? null, worktree?.name ?? null]])
   return Object.fromEntries(places) as Record<string, unknown>
 }
@@ -57,7 +55,6 @@ test('a chat in a working tree belongs to its repository, also when the folder i
     other: own('tool', 'x2y'),
     sub: join(root, 'sub'),
   })
-  const world = await World.open({ home })
   const expected = {
     main: ['app', null],
     here: ['app', 'here'],
@@ -69,32 +66,29 @@ test('a chat in a working tree belongs to its repository, also when the folder i
     sub: ['sub', null],
   }
   await world.sync()
-  expect(await placesIn(world)).toEqual(expected)
+  expect(await placesIn()).toEqual(expected)
   expect(await world.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
   const { items } = await world.get<Page<object>>('/api/search?q=worktree:gone')
   expect(items).toMatchObject([{ chat: { id: 'gone' } }])
   const projects = await world.get<Page<{ name: string }>>('/api/projects')
   expect(projects.items.map(({ name }) => name).toSorted()).toEqual(['app', 'sub', 'tool'])
-  await world.remove()
 })
 
 test('a folder of working trees is a project until the repository is known', async () => {
   chatsIn({ first: own('app', 'a1') })
-  const world = await World.open({ home })
   await world.sync()
   const [before] = (await world.get<Page<{ path: string }>>('/api/projects')).items
   expect(before?.path).toBe(join(root, '.cursor', 'worktrees', 'app'))
   chatsIn({ main: app() })
   await world.sync()
-  expect(await placesIn(world)).toEqual({ first: ['app', 'a1'], main: ['app', null] })
+  expect(await placesIn()).toEqual({ first: ['app', 'a1'], main: ['app', null] })
   const { items } = await world.get<Page<{ path: string }>>('/api/projects')
   expect(items.map(({ path }) => path)).toEqual([app()])
   // Now the name could be that of either.
   chatsIn({ twin: join(root, 'elsewhere', 'app') })
   await world.sync()
-  expect(await placesIn(world)).toMatchObject({ first: ['app', 'a1'] })
+  expect(await placesIn()).toMatchObject({ first: ['app', 'a1'] })
   expect((await world.get<Page<{ path: string }>>('/api/projects')).items).toHaveLength(3)
-  await world.remove()
 })
 
 test.each(['app', '**/app', 'ROOT/app'])(
@@ -110,12 +104,12 @@ test.each(['app', '**/app', 'ROOT/app'])(
       linked: join(root, 'fix'),
       tool: join(root, 'tool'),
     })
-    const world = await World.open({ home, config: { exclude: { projects: [pattern] } } })
-    await world.sync()
-    expect(await placesIn(world)).toEqual({ tool: ['tool', null] })
-    expect(await world.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
-    expect(bytesBelow(join(world.mirrorPath, '..'))).not.toContain('said in here')
-    await world.remove()
+    const other = await World.open({ home: world.home, config: { exclude: { projects: [pattern] } } })
+    await other.sync()
+    expect(await placesIn(other)).toEqual({ tool: ['tool', null] })
+    expect(await other.post('/api/sync', { full: true })).toMatchObject({ added: 0, changed: 0, gone: 0 })
+    expect(bytesBelow(join(other.mirrorPath, '..'))).not.toContain('said in here')
+    await other.remove()
   },
 )
 
@@ -137,9 +131,7 @@ test('twenty harmed files of working trees harm no other chat', async () => {
     return [`chat${at}`, folder] as const
   })
   chatsIn({ main: app(), ...Object.fromEntries(folders) })
-  const world = await World.open({ home })
   await world.sync()
-  expect(Object.values(await placesIn(world)).filter((place) => (place as string[])[0] === 'app')).toHaveLength(21)
+  expect(Object.values(await placesIn()).filter((place) => (place as string[])[0] === 'app')).toHaveLength(21)
   expect((await world.get<{ issues: object }>('/api/status')).issues).toEqual({})
-  await world.remove()
 })

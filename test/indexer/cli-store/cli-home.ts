@@ -2,18 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunOutcome } from '../../../src/engine/writer/writer.ts'
 import type { PassDepth } from '../../../src/model/pass.ts'
-import type { Part } from '../../../src/model/part.ts'
 import { cliFolder, CliStore, CursorHome, encodeState, type JournalMode, type StatePlan } from '../../helpers/cursor.ts'
 import { cliRoot } from '../../helpers/eras/cli-store.ts'
 import { Indexer } from '../../helpers/in-process.ts'
-
-interface Held {
-  readonly id: string
-  readonly role: string
-  readonly parts: readonly Part[]
-  readonly position: number | null
-  readonly isLive: boolean
-}
 
 /** A home of Cursor's with stores of the command line, and an indexer of it. */
 export class CliHome {
@@ -76,7 +67,7 @@ export class CliHome {
     return { ...outcome, ends: outcome.ends.filter(({ kind }) => kind === 'cli-store') }
   }
 
-  held(chatId: string): Held[] {
+  held(chatId: string) {
     return this.indexer
       .messages(chatId)
       .map(({ deletedInCursor, ...message }) => ({ ...message, isLive: !deletedInCursor }))

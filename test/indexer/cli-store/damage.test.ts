@@ -68,12 +68,6 @@ test.each([
   expect([home.texts('a'), home.issues]).toEqual([['one', 'two'], []])
 })
 
-test('a missing root is an issue', async () => {
-  home.store('a').facts({ latestRootBlobId: NO_BLOB })
-  await home.pass()
-  expect([home.chatIds, home.issues]).toEqual([['z'], ['a missing-blob']])
-})
-
 test('a store without a root is an issue if it has blobs', async () => {
   const store = home.store('a')
   store.facts({ latestRootBlobId: '' })
@@ -146,13 +140,6 @@ test('arguments and results that are nested too deep are an issue', async () => 
   expect(home.held('a')[0]?.parts).toMatchObject([{ name: 'Read', input: null, output: null, status: 'completed' }])
 })
 
-test('a store with encrypted blobs is an issue with that reason', async () => {
-  const store = home.store('a')
-  store.facts({ latestRootBlobId: store.blob(randomEncrypted()), ...ENCRYPTED })
-  await home.pass()
-  expect([home.chatIds, home.issues]).toEqual([['z'], ['a encrypted']])
-})
-
 test('a store is also encrypted if only its messages are; a store with a key and plain blobs is read completely', async () => {
   const store = home.store('a')
   home.say(store, { entries: [store.blob(randomEncrypted())] }, ENCRYPTED)
@@ -165,6 +152,12 @@ test('a store is also encrypted if only its messages are; a store with a key and
 const randomEncrypted = (): Buffer => Buffer.concat([Buffer.from([0x0a, 0xff, 0x7f]), randomBytes(100)])
 
 test.each<[string, (store: CliStore) => void, string]>([
+  ['a root that is missing', (store) => store.facts({ latestRootBlobId: NO_BLOB }), 'missing-blob'],
+  [
+    'blobs that are encrypted',
+    (store) => store.facts({ latestRootBlobId: store.blob(randomEncrypted()), ...ENCRYPTED }),
+    'encrypted',
+  ],
   ['facts that are no JSON', (store) => store.fact('0', '7b226e'), 'bad-json'],
   ['facts that are no object', (store) => store.fact('0', Buffer.from('[1]').toString('hex')), 'bad-json'],
   ['a root that is no state', (store) => store.facts({ latestRootBlobId: store.blob('no state') }), 'unknown-shape'],

@@ -97,20 +97,6 @@ test('the result of a tool joins its call and is not a message', async () => {
 })
 
 describe('a store', () => {
-  test('that was deleted keeps its chat, marked as deleted', async () => {
-    home.chat('a', [user('one')])
-    home.chat('b', [user('two')])
-    await home.pass()
-    home.close()
-    rmSync(cliFolder(home.path, cliRoot, 'a'), { recursive: true })
-    expect(await home.pass()).toMatchObject({ gone: 1 })
-    expect(home.indexer.chats.map(({ id, deletedInCursor }) => [id, deletedInCursor])).toEqual([
-      ['a', true],
-      ['b', false],
-    ])
-    expect(home.texts('a')).toEqual(['one'])
-  })
-
   test('that was moved to another folder is still the same chat', async () => {
     home.chat('a', [user('one')])
     await home.pass()
@@ -214,17 +200,6 @@ describe('the facts of a chat', () => {
     const chat = await chatOf({ facts: { mode: 'plan' }, sidecar: { isSubagent: true } })
     expect(chat).toMatchObject({ mode: 'plan', contextTokens, isSubagent: true, format: 'cli' })
   })
-})
-
-test('a message has the time in its prompt, and no other', async () => {
-  const sent = '<timestamp>Tuesday, Jun 2, 2026, 11:20 AM (UTC+8)</timestamp>\n<user_query>\none\n</user_query>'
-  home.chat('a', [{ role: 'user', content: sent }, assistant(say('two'))])
-  await home.pass()
-  const createdAt = new Date(Date.UTC(2026, 5, 2, 3, 20)).toISOString()
-  expect(home.texts('a')).toEqual(['one', 'two'])
-  expect(home.indexer.messages('a')).toMatchObject(
-    ['message', 'neighbour'].map((createdAtSource) => ({ createdAt, createdAtSource })),
-  )
 })
 
 test('a prompt that contains only what the agent added is not a message', async () => {

@@ -74,19 +74,6 @@ describe('an item', () => {
     },
   )
 
-  test('has another checksum with other bytes or another root', () => {
-    const checksum = (value: string, rootUri: string | null) =>
-      pieceOf(keys.prompts, value, { id: 'w', rootUri }).checksum
-    expect(checksum('[]', 'file:///a')).toBe(checksum('[]', 'file:///a'))
-    expect(new Set([checksum('[]', null), checksum('[]', 'file:///a'), checksum('[1]', 'file:///a')]).size).toBe(3)
-  })
-
-  test('of a workspace without a root gives no evidence, but its chats', () => {
-    const value = { allComposers: [{ composerId: 'a', conversation: [{ type: 1, text: 'a' }] }, { composerId: 'b' }] }
-    const piece = pieceOf(keys.composers, value, { id: 'empty-window', rootUri: null })
-    expect(piece).toMatchObject({ evidence: [], chats: [{ id: 'a' }], metadata: [{ chatId: 'b' }] })
-  })
-
   const anyKey = fc.constantFrom(...Object.values(keys), `${keys.pane}.0b9c`)
 
   test('is decoded whatever its bytes are', () => {
@@ -141,12 +128,6 @@ describe('a tab', () => {
     ])
   })
 
-  test.each([keys.tabs, keys.oldTabs])('is read under %s', (key) => {
-    const piece = pieceOf(key, tabsWith({ type: 'user', id: 'u', text: 'a' }))
-    expect(piece).toMatchObject({ key, issue: null, chats: [{ id: 't1', messages: [{ id: 'u' }] }] })
-    expect(evidenceOf(piece)).toEqual(['t1 workspace-heads file:///yard/mill'])
-  })
-
   test('that occurs twice is read where it has more messages, and may have none', () => {
     const full = { tabId: 't1', bubbles: [{ type: 'user', text: 'a' }] }
     const empty = { tabId: 't1', bubbles: [] }
@@ -185,13 +166,6 @@ describe('a tab', () => {
       { kind: 'code', language: 'c', path: null, text: 'int y;' },
     ]
     expect(answer).toMatchObject({ model: 'claude-3.5-sonnet', parts })
-  })
-
-  test('gives a message without an id the same id in every pass, and not that of another chat', () => {
-    const bubbles = ['user', 'ai'].map((type) => ({ type, text: 'a' }))
-    const ids = (tabId: string) => idsOf(chatsOf(keys.tabs, { tabs: [{ tabId, bubbles }] })[0])
-    expect(ids('t1')).toEqual(ids('t1'))
-    expect(new Set([...ids('t1'), ...ids('t2')]).size).toBe(4)
   })
 
   test('keeps the place of an element that is no message', () => {
@@ -266,11 +240,6 @@ describe('a whole composer', () => {
     const piece = pieceOf(keys.composers, [{ conversation }, whole])
     expect(piece).toMatchObject({ issue: 'bad-key', chats: [{ id: 'c1' }] })
   })
-
-  test('never shows the text in its input box', () => {
-    const typed = { text: 'unsent', richText: 'unsent', context: { notes: 'unsent' } }
-    expect(JSON.stringify(pieceOf(keys.composers, [{ ...whole, ...typed }]))).not.toContain('unsent')
-  })
 })
 
 describe('a head', () => {
@@ -322,12 +291,6 @@ describe('the prompts of a workspace', () => {
     const ids = idsOf(promptsOf('a', 'b', 'a', 'a'))
     expect(new Set(ids).size).toBe(4)
     expect(ids).toEqual(expect.arrayContaining(idsOf(promptsOf('b', 'a', 'a'))))
-  })
-
-  test('have other ids in another workspace', () => {
-    const [other] = pieceOf(keys.prompts, [{ text: 'a' }], { id: 'w2', rootUri: null }).chats
-    expect(other?.id).toBe('prompts-w2')
-    expect(idsOf(promptsOf('a'))).not.toContain(idsOf(other)[0])
   })
 
   test('without text are left out, and an empty list is no chat', () => {

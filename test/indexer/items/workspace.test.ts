@@ -1,8 +1,8 @@
-import { readFileSync, readdirSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { type CursorHome, Store } from '../../helpers/cursor.ts'
-import { eraInline, eraPrompts, eraTabs, workspaceEras } from '../../helpers/eras/workspace-items.ts'
+import { eraInline, eraPrompts, eraTabs } from '../../helpers/eras/workspace-items.ts'
 import { openIndexed, type Indexer } from '../../helpers/in-process.ts'
 
 const TABS = 'workbench.panel.aichat.view.aichat.chatdata'
@@ -29,19 +29,6 @@ function change(id: string, act: (store: Store) => void): void {
 const textsOf = (chatId: string): string[] => indexer.thread(chatId).map(([, , text]) => text)
 const tab = (...texts: readonly string[]) => ({
   tabs: [{ tabId: 't1', bubbles: texts.map((text) => ({ type: 'user', text })) }],
-})
-
-test('a store of any version is left unchanged, and nothing is left beside it', async () => {
-  for (const era of workspaceEras) era.write(home.userDir)
-  const look = () =>
-    workspaceEras.map(({ workspaceId: id }) => [
-      readdirSync(folderOf(id)),
-      readFileSync(join(folderOf(id), 'state.vscdb'), 'base64'),
-    ])
-  const before = look()
-  await indexer.pass('values')
-  expect(indexer.chats.length).toBeGreaterThan(workspaceEras.length)
-  expect(look()).toEqual(before)
 })
 
 test('values are read as text and as bytes, and NULL, a missing table and an empty file are nothing', async () => {

@@ -1,6 +1,4 @@
 import { hash as digest } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { headers, type Store } from '../../helpers/cursor.ts'
 import type { Part } from '../../../src/model/part.ts'
@@ -110,15 +108,6 @@ describe('not joined are', () => {
     await indexer.pass()
     expect(attachments()).toEqual([])
     expect(indexer.found('whole')).toBe(0)
-  })
-
-  test('texts that no message names', async () => {
-    keep('canary-nobody-named-me')
-    write({})
-    await indexer.pass()
-    const bytes = readdirSync(indexer.folder).map((file) => readFileSync(join(indexer.folder, file), 'latin1'))
-    expect(bytes.join('')).toContain('look at this')
-    expect(bytes.join('')).not.toContain('canary')
   })
 
   test('NULL values, until there is a value again', async () => {

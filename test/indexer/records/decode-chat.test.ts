@@ -46,7 +46,11 @@ describe('facts', () => {
     const row = {
       text: secret,
       richText: JSON.stringify({ root: { children: [{ text: secret }] } }),
-      context: { fileSelections: [{ uri: `/${secret}` }], selections: [{ text: secret }] },
+      context: {
+        fileSelections: [{ uri: `/${secret}` }],
+        selections: [{ text: secret }],
+        mentions: { fileSelections: { '/draft/mention': [] } },
+      },
       speculativeSummarizationEncryptionKey: secret,
       blobEncryptionKey: secret,
       conversation: [{ bubbleId: 'a', text: 'said', thinking: { text: 't', signature: secret } }],
@@ -92,7 +96,8 @@ test.each(cases<[unknown, string | null]>('evidence of a workspace URI'))(
 
 const known =
   'name conversation conversationMap fullConversationHeadersOnly capabilities usageData workspaceIdentifier '
-    .concat('latestConversationSummary todos subagentInfo subagentComposerIds createdAt status modelConfig __proto__')
+    .concat('latestConversationSummary todos subagentInfo subagentComposerIds createdAt status modelConfig __proto__ ')
+    .concat('workspaceUri trackedGitRepos context newlyCreatedFiles codeBlockData originalFileStates')
     .split(' ')
 
 describe('decoding is total', () => {
@@ -107,10 +112,17 @@ describe('decoding is total', () => {
     const element = fc.oneof(
       halvedJson,
       fc.record({ bubbleId: fc.constantFrom('a', 'b', ''), text: fc.constantFrom('t', '') }),
+      fc.record({ uri: halvedJson, repoPath: halvedJson }),
     )
     const row = fc.dictionary(
       fc.constantFrom(...known),
-      fc.oneof(halvedJson, fc.array(element), fc.dictionary(fc.constantFrom('a', 'b', ''), element)),
+      fc.oneof(
+        halvedJson,
+        fc.array(element),
+        fc.dictionary(fc.constantFrom('a', 'b', ''), element),
+        fc.dictionary(fc.constantFrom('uri', 'configPath', '/\ud800'), element),
+        fc.dictionary(fc.constantFrom('fileSelections', 'folderSelections', 'attachedCodeChunks'), fc.array(element)),
+      ),
     )
     fc.assert(
       fc.property(row, (composer) => {
@@ -118,6 +130,9 @@ describe('decoding is total', () => {
         expect(JSON.stringify(decoded)).not.toMatch(halfCharacter)
         const ids = decoded.kind === 'chat' ? decoded.embedded.map((message) => message.id) : []
         expect(new Set(ids).size).toBe(ids.length)
+        const paths = decoded.kind === 'chat' ? decoded.paths : []
+        expect(new Set(paths).size).toBe(paths.length)
+        for (const path of paths) expect(path).toMatch(/^(?:file|vscode-remote):\/\//)
       }),
     )
   })
@@ -169,27 +184,6 @@ describe('a request context names the place of its chat', () => {
   )
 })
 
-test('any value yields valid evidence', () => {
-  fc.assert(
-    fc.property(halvedJson, (value) => {
-      const record = JSON.parse(bytes({ a: value }).toString()) as { readonly a: unknown }
-      const any = record.a
-      const evidence = [
-        ...chatOf({ workspaceIdentifier: any, workspaceUri: any, trackedGitRepos: [any, { repoPath: any }] }).evidence,
-        ...chatOf({ workspaceIdentifier: { uri: any, configPath: any }, trackedGitRepos: [{ repoPath: any }] })
-          .evidence,
-        ...decodeMessageEvidence({ workspaceUris: [any], workspaceProjectDir: any }),
-        ...decodeMessageEvidence({ workspaceUris: any }),
-        ...decodeMessageEvidence({ projectLayouts: [any, { rootPath: any }] }),
-        ...decodeMessageEvidence({ projectLayouts: any }),
-      ]
-      for (const { uri } of evidence) expect(JSON.stringify(uri)).not.toMatch(halfCharacter)
-    }),
-  )
-})
-
-const uri = { $mid: 1, fsPath: '/w/a b.ts', external: 'file:///w/a%20b.ts', path: '/w/a b.ts', scheme: 'file' }
-
 describe('the files that a chat is about', () => {
   test.each(cases<[string, Record<string, unknown>, readonly string[]]>('the files that a chat is about'))(
     '%s',
@@ -199,12 +193,6 @@ describe('the files that a chat is about', () => {
   )
 })
 
-it('takes no text from the unsent draft', () => {
-  const draft = { text: '/draft/text', richText: '/draft/rich', selections: [{ uri, text: '/draft/selection' }] }
-  const mentions = { fileSelections: { '/draft/mention': [] } }
-  expect(decodePaths({ text: '/draft', richText: '/draft', context: { ...draft, mentions } })).toEqual([])
-})
-
 it('leaves out very long ones', () => {
   expect(decodePaths({ codeBlockData: { [`/${'x'.repeat(5000)}`]: {} } })).toEqual([])
 })
@@ -212,18 +200,4 @@ it('leaves out very long ones', () => {
 it('stops at twelve', () => {
   const names = Array.from({ length: 200 }, (_, index): [string, unknown] => [`file:///w/${index}.ts`, {}])
   expect(decodePaths({ codeBlockData: Object.fromEntries(names) })).toHaveLength(12)
-})
-
-test('any value yields valid paths', () => {
-  fc.assert(
-    fc.property(halvedJson, (value) => {
-      const { a } = JSON.parse(bytes({ a: value }).toString()) as { readonly a: unknown }
-      const context = { fileSelections: [{ uri: a }, a], folderSelections: a, attachedCodeChunks: [a] }
-      const chat = { context, newlyCreatedFiles: [{ uri: a }], codeBlockData: a, originalFileStates: { '/\ud800': a } }
-      const paths = [...decodePaths(chat), ...decodePaths({ context: a })]
-      expect(new Set(decodePaths(chat)).size).toBe(decodePaths(chat).length)
-      for (const path of paths) expect(path).toMatch(/^(?:file|vscode-remote):\/\//)
-      expect(JSON.stringify(paths)).not.toMatch(halfCharacter)
-    }),
-  )
 })

@@ -179,7 +179,8 @@ describe('a call', () => {
 })
 
 const known = 'text richText content thinking allThinkingBlocks codeBlocks toolFormerData context fileSelections '
-  .concat('attachedCodeChunks images todos errorDetails createdAt timingInfo tokenCount modelInfo __proto__')
+  .concat('attachedCodeChunks images todos errorDetails createdAt timingInfo tokenCount modelInfo __proto__ ')
+  .concat('workspaceUris workspaceProjectDir projectLayouts')
   .split(' ')
 
 describe('decoding is total', () => {
@@ -192,7 +193,8 @@ describe('decoding is total', () => {
   })
 
   test('any JSON in any known field becomes something that can be stored, with valid text', () => {
-    const row = fc.dictionary(fc.constantFrom(...known), halvedJson)
+    const listed = fc.array(fc.oneof(halvedJson, fc.record({ rootPath: halvedJson })))
+    const row = fc.dictionary(fc.constantFrom(...known), fc.oneof(halvedJson, listed))
     fc.assert(
       fc.property(row, halvedJson, (bubble, toolData) => {
         expect(JSON.stringify(decodeBubble(bubble, toolData))).not.toMatch(halfCharacter)

@@ -55,13 +55,6 @@ describe('a result', () => {
 })
 
 describe('a thread', () => {
-  test('numbers a key that occurs again', () => {
-    const message = user('one') as JsonRecord
-    const entries = ['a', 'b', 'a'].map((key) => ({ key, message }))
-    const { messages } = decodeModelThread(entries, (key, occurrence) => asMessageId(`${key}${occurrence}`))
-    expect(messages.map(({ id }) => id)).toEqual(['a0', 'b0', 'a1'])
-  })
-
   test('has a gap for an unreadable message', () => {
     const { messages, outline, issues } = decode(user('one'), unreadMessage, user('two'))
     expect(outline?.map(({ id, role }) => [id, role])).toEqual([

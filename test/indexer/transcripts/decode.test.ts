@@ -95,12 +95,6 @@ test('no id, time, model or token is made up', () => {
   expect(decode(lines(line('user', said('a')))).messages).toMatchObject([{ id: '0', role: 'user', ...unknown }])
 })
 
-test('the time in a prompt is the time of its message', () => {
-  const stamped = `<timestamp>Tuesday, Jun 2, 2026, 11:20 AM (UTC+8)</timestamp>\n${query('a')}`
-  const [first] = decode(lines(line('user', said(stamped)))).messages
-  expect(first).toMatchObject({ sentAtMs: Date.UTC(2026, 5, 2, 3, 20), parts: [{ text: 'a' }] })
-})
-
 test('broken bytes and half characters are replaced', () => {
   const [before, after] = ['{"role":"user","content":"a', '\\ud800"}\n'].map((text) => Buffer.from(text))
   expect(messagesOf(Buffer.concat([before ?? '', Buffer.from([0xff]), after ?? ''] as Buffer[]))).toEqual([
