@@ -9,7 +9,6 @@ import {
   weekdayOf,
   ZoneClock,
   type BucketUnit,
-  monthOf,
   readPeriod,
 } from '../../src/api/periods.ts'
 import { casesBeside } from '../helpers/cases.ts'
@@ -84,12 +83,6 @@ describe('words', () => {
     expect(read('today', 'Asia/Tokyo', '2026-01-20T15:00:00Z')).toBe('2026-01-20T15:00 2026-01-21T15:00')
     // A week in which the clocks change is 167 hours long.
     expect(read('this week', 'Europe/Berlin', '2026-03-25T12:00:00Z')).toBe('2026-03-22T23:00 2026-03-29T22:00')
-  })
-
-  test('the month of a moment depends on the zone', () => {
-    const ms = Date.parse('2026-01-31T23:30:00Z')
-    expect(monthOf(ms, 'UTC').name).toBe('2026-01')
-    expect(monthOf(ms, 'Europe/Berlin')).toEqual({ name: '2026-02', startMs: Date.parse('2026-01-31T23:00:00Z') })
   })
 })
 

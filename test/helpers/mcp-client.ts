@@ -24,3 +24,14 @@ export function nextOf(text: string): { readonly name: string; readonly args: Re
   const match = /Next: (\w+) (\{.*\})$/m.exec(text)
   return match === null ? null : { name: match[1] ?? '', args: JSON.parse(match[2] ?? '') as Record<string, unknown> }
 }
+
+/** All answers of following the next calls to the end. */
+export async function readAll(client: Client, name: string, args: Record<string, unknown>): Promise<string[]> {
+  const texts: string[] = []
+  for (let next: ReturnType<typeof nextOf> = { name, args }; next !== null && texts.length < 500;) {
+    const { text } = await callTool(client, next.name, next.args)
+    texts.push(text)
+    next = nextOf(text)
+  }
+  return texts
+}

@@ -1,17 +1,12 @@
 import { join } from 'node:path'
 import { createApp } from '../../../src/api/http/app.ts'
-import { answerQuestion } from '../../../src/api/questions.ts'
-import { Histories } from '../../../src/git/histories.ts'
 import { CursorHome, headers } from '../../helpers/cursor.ts'
-import { hubShapes } from '../../helpers/hub-shapes.ts'
 import { archivesHere } from '../../helpers/archives-here.ts'
 import { writeAllEras } from '../../helpers/eras/all-eras.ts'
 import { GitRepository } from '../../helpers/git-repository.ts'
-import { mergeProject } from '../../../src/mirror/projects/place-chats.ts'
-import { importUsageFile } from '../../helpers/import-usage-file.ts'
 import { Indexer } from '../../helpers/in-process.ts'
 import { PurgeHere } from '../../helpers/purge-world.ts'
-import { HOST, live } from './test-api.ts'
+import { contextOver, HOST } from './test-api.ts'
 
 /** The present time of the world. */
 export const NOW_MS = Date.parse('2026-03-01T12:00:00.000Z')
@@ -48,24 +43,13 @@ export class ApiWorld {
     if (eras) writeAllEras(this.home, cursorHome)
     const { indexer } = this
     const archives = archivesHere(indexer.folder, indexer.path, indexer.mirror)
+    const mirror = () => indexer.mirror
     this.#app = createApp({
-      version: '1.2.3',
+      ...contextOver(indexer.path, mirror, mirror),
       startedAt: '2026-03-01T11:00:00.000Z',
-      timeZone: 'UTC',
-      excluded: [],
-      heartbeatMs: 20,
-      access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
-      mirror: () => indexer.mirror,
       now: () => NOW_MS,
-      ask: async (question) => answerQuestion(indexer.mirror, question),
-      histories: new Histories(process.env),
-      live: () => ({ ...live, mirrorPath: indexer.path }),
-      sync: async () => ({ changed: 1, added: 2, gone: 0, tookMs: 4, reasons: [] }),
-      importUsage: (file) => importUsageFile(indexer.mirror, file),
-      mergeProjects: async ({ uri, target }) => ({ chats: mergeProject(indexer.mirror, uri, target).length }),
       archives,
       purging: new PurgeHere(indexer.folder, { archives }).purging,
-      hub: hubShapes,
       subscribe: () => () => undefined,
       reportFault: (error) => this.faults.push(error),
     })

@@ -108,14 +108,6 @@ it.each([
   expect(body['detail']).toContain(detail)
 })
 
-it('an unknown chat gives a 404 in every format', async () => {
-  for (const as of ['markdown', 'json', 'jsonl', 'html']) {
-    const response = await api.ask(pathOf('nobody', `?as=${as}`))
-    expect(response.status).toBe(404)
-    expect(await bodyOf(response)).toMatchObject({ code: 'chat-not-found' })
-  }
-})
-
 describe('while an export is sent', () => {
   it('removing the chat ends the answer early and is reported', async () => {
     const own = createTestApi()

@@ -4,7 +4,6 @@ import type { Chat } from '../../../src/api/answers/chats.ts'
 import type { Page } from '../../../src/api/answers/common.ts'
 import type { Message } from '../../../src/api/answers/messages.ts'
 import type { Project } from '../../../src/api/answers/projects.ts'
-import type { SearchHit } from '../../../src/api/answers/search.ts'
 import type { Status } from '../../../src/api/answers/status.ts'
 import type { TokensAnswer } from '../../../src/api/answers/tokens.ts'
 import { casesBeside } from '../../helpers/cases.ts'
@@ -42,11 +41,15 @@ beforeAll(async () => {
   world = await World.open()
   const { home } = world
   const store = home.global()
-  add(store, 'plain', 1, { name: 'Fix the login redirect' })
+  add(store, 'plain', 1, { createdOnBranch: 'main', name: 'Fix the login redirect' })
   add(store, 'draft', 2, { isDraft: true })
   add(store, 'empty', 3, {}, [])
   add(store, 'sent', 4, { subagentInfo: { parentComposerId: 'plain' } })
-  add(store, 'archived', 5, { isArchived: true, name: 'Cache invalidation of user names' })
+  add(store, 'archived', 5, {
+    createdOnBranch: 'fix/login',
+    isArchived: true,
+    name: 'Cache invalidation of user names',
+  })
   add(store, 'deleted', 6)
   add(store, 'asked', 7, { unifiedMode: 'ask', modelConfig: { modelName: 'gpt-5' }, name: '数据库迁移' })
   add(store, 'mixed', 8, { unifiedMode: 'agent', createdAt: dayMs(2) }, ['m0', 'm1'])
@@ -243,15 +246,6 @@ describe('projects', () => {
       expect(await filtered([`/home/ada/${accents.normalize(form)}/`])).toEqual([id])
     }
   })
-})
-
-test('the hits in one chat are in order, and its title is none', async () => {
-  const find = (query: string) => world.get<Page<SearchHit>>(`/api/chats/${query}`)
-  const { items, total } = await find('mixed/find?q=model said')
-  expect([items.map(({ message }) => message.id), total]).toEqual([['m0', 'm1'], 2])
-  expect((await find('mixed/find?q=model said&limit=1&offset=1')).items).toEqual(items.slice(1))
-  expect(await find('plain/find?q=redirect')).toMatchObject({ items: [], total: 0 })
-  await expect(find('nowhere/find?q=model')).rejects.toThrow('No chat has this id')
 })
 
 test('every row of a store is read, an issue, or noise', async () => {

@@ -64,31 +64,6 @@ describe('the answer of each route', () => {
     })
   })
 
-  it('search', async () => {
-    const body = await bodyOf(await api.ask('/api/search?q=&project=shop&role=user&sort=newest&limit=5&tz=UTC'))
-    expect(body).toMatchObject({ query: '', items: expect.any(Array), suggestions: [], warnings: expect.any(Array) })
-    expect(body['total']).toBeGreaterThan(0)
-  })
-
-  it('search, by fields in the query or by parameters', async () => {
-    const fields = await bodyOf(await api.ask('/api/search?q=project:shop+role:user'))
-    const parameters = await bodyOf(
-      await api.ask('/api/search?project=shop&role=user&group=chat&facets=role,month&explain=true'),
-    )
-    expect(fields['total']).toBeGreaterThan(0)
-    expect(parameters).toMatchObject({
-      items: [{ message: { chatId: 'talk' }, matchCount: fields['total'] }],
-      facets: {
-        role: [
-          { value: 'user', count: fields['total'] },
-          { value: 'assistant', count: 1 },
-        ],
-        month: expect.any(Array),
-      },
-      plan: { query: '', statement: expect.stringContaining('m.role in') as string },
-    })
-  })
-
   it('sync, of changes or full', async () => {
     expect(await bodyOf(await api.ask('/api/sync', { method: 'POST' }))).toEqual({
       changed: 1,
@@ -101,12 +76,6 @@ describe('the answer of each route', () => {
     await api.ask('/api/sync', { method: 'POST', headers, body: '{"full":true}' })
     await api.ask('/api/sync', { method: 'POST', headers, body: '{}' })
     expect(api.syncs).toEqual([{ full: false }, { full: true }, { full: false }])
-  })
-
-  it('an unknown project matches nothing', async () => {
-    for (const path of ['/api/chats?project=nobody', '/api/search?q=&project=nobody']) {
-      expect(await bodyOf(await api.ask(path))).toMatchObject({ items: [], total: 0 })
-    }
   })
 
   it.each(gets.filter(({ path }) => !path.includes(':')))('HEAD $path is like GET without a body', async ({ path }) => {
@@ -234,22 +203,16 @@ describe('errors', () => {
     broken.dispose()
   })
 
-  it('a UserError is a 503 with its hint', async () => {
-    const broken = createTestApi({
-      sync: () => Promise.reject(new UserError('disk-full', 'The disk is full.', 'Free some space.')),
-    })
-    const response = await broken.ask('/api/sync', { method: 'POST' })
+  it.each<[string, string, RequestInit, UserError]>([
+    ['a full disk', '/api/sync', { method: 'POST' }, new UserError('disk-full', 'The disk is full.', 'Free space.')],
+    ['a search out of time', '/api/search?q=nowhere', {}, new UserError('deadline', 'Too late.', 'Narrow it.')],
+  ])('%s is a 503 with its hint', async (_, path, init, error) => {
+    const fail = () => Promise.reject(error)
+    const broken = createTestApi({ sync: fail, ask: fail })
+    const response = await broken.ask(path, init)
     expect(response.status).toBe(503)
-    expect(await bodyOf(response)).toMatchObject({ code: 'disk-full', detail: 'The disk is full. Free some space.' })
+    expect(await bodyOf(response)).toMatchObject({ code: error.code, detail: `${error.message} ${error.hint}` })
     broken.dispose()
-  })
-
-  it('a search that runs out of time is a 503', async () => {
-    const late = createTestApi({ ask: () => Promise.reject(new UserError('deadline', 'Too late.', 'Narrow it.')) })
-    const response = await late.ask('/api/search?q=nowhere')
-    expect(response.status).toBe(503)
-    expect(await bodyOf(response)).toMatchObject({ code: 'deadline' })
-    late.dispose()
   })
 })
 
@@ -294,27 +257,5 @@ describe('hostile ids', () => {
     const page = await bodyOf(await api.ask(`/api/chats/${encoded}/messages?around=${encoded}&limit=1`))
     expect(page).toMatchObject({ items: [{ id, chatId: id }], offset: 0 })
     expect(await bodyOf(await api.ask(`/api/projects/${encoded}`))).toMatchObject({ id })
-  })
-})
-
-describe('dates across a change of clocks', () => {
-  // In Berlin 2026-03-29 has 23 hours and 2026-10-25 has 25; New York changes on 2026-03-08 and 2026-11-01.
-  it.each([
-    ['Europe/Berlin', '2026-03-29', '2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'],
-    ['Europe/Berlin', '2026-10-25', '2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z'],
-    ['America/New_York', '2026-03-08', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z'],
-    ['America/New_York', '2026-11-01', '2026-11-01T04:00:00.000Z', '2026-11-02T05:00:00.000Z'],
-  ])('in %s the day %s is from %s to %s', async (tz, day, start, end) => {
-    const moments: [string, number][] = [
-      ['just before', Date.parse(start) - 1],
-      ['first', Date.parse(start)],
-      ['last', Date.parse(end) - 1],
-      ['just after', Date.parse(end)],
-    ]
-    for (const [id, createdAt] of moments) api.mirror.addChat({ id, createdAt })
-    const nextDay = new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10)
-    const path = `/api/chats?from=${day}&to=${nextDay}&tz=${encodeURIComponent(tz)}`
-    const body = await bodyOf(await api.ask(path))
-    expect(body['items']).toEqual([expect.objectContaining({ id: 'last' }), expect.objectContaining({ id: 'first' })])
   })
 })

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '../../cli/fake-world.ts'
-import { callTool, connectAgent, nextOf } from '../../helpers/mcp-client.ts'
+import { callTool, connectAgent, readAll } from '../../helpers/mcp-client.ts'
 import { inEachPart, leaksIn, secretKinds, secretTexts } from '../../helpers/secret-corpus.ts'
 import { createTestApi, type TestApi } from './test-api.ts'
 
@@ -16,7 +16,14 @@ beforeAll(async () => {
   for (const [position, { text }] of secretTexts.entries()) {
     api.mirror.addMessage(chat, { id: `m${position}`, position, parts: inEachPart(text) })
   }
-  for (const [at, title] of titled.entries()) api.mirror.addChat({ id: `titled-${at}`, title, messageCount: 1 })
+  const filler = 'a word or two about the weather '.repeat(2)
+  const cut = api.mirror.addChat({ id: 'cut', messageCount: titled.length })
+  for (const [at, title] of titled.entries()) {
+    api.mirror.addChat({ id: `titled-${at}`, title, messageCount: 1 })
+    // A passage of a hit ends within it.
+    const text = `${'x '.repeat(60)}plum ${filler}${title} ${filler}`
+    api.mirror.addMessage(cut, { id: `cut${at}`, position: at, parts: [{ kind: 'text', text }] })
+  }
   client = await connectAgent((path, init) => api.ask(path, init))
 })
 afterAll(async () => {
@@ -59,16 +66,20 @@ test('no kind of secret leaves by the command line', async () => {
 
 test('no kind of secret leaves by an answer of MCP', { timeout: 120_000 }, async () => {
   const answers: string[] = []
-  const readAll = async (name: string, args: Record<string, unknown>): Promise<void> => {
-    for (let next: ReturnType<typeof nextOf> = { name, args }; next !== null;) {
-      const { text } = await callTool(client, next.name, next.args)
-      answers.push(text)
-      next = nextOf(text)
-    }
+  const read = async (name: string, args: Record<string, unknown>): Promise<void> =>
+    void answers.push(...(await readAll(client, name, args)))
+  await read('read_messages', { chat: 'corpus', offset: 0, parts: ['text', 'thinking', 'code', 'tool'] })
+  await read('list_chats', { limit: 50 })
+  for (const word of ['password', 'sesame', 'curl', 'SHOP_A']) await read('search_chats', { query: word })
+  await read('search_chats', { query: 'plum', limit: 30 })
+  await read('get_usage', { group_by: 'chat' })
+  for (const [at, { secrets }] of secretTexts.entries()) {
+    if (at % 20 !== 0) continue
+    const piece = secrets[0]?.slice(0, 6) ?? ''
+    for (const query of [`${piece}*`, `how did we ${piece} the walnut`]) await read('search_chats', { query })
+    const within = { chat: 'corpus', around: `m${at}`, from_char: 8, before: 0, after: 0 }
+    answers.push((await callTool(client, 'read_messages', within)).text)
   }
-  await readAll('read_messages', { chat: 'corpus', offset: 0, parts: ['text', 'thinking', 'code', 'tool'] })
-  await readAll('list_chats', { limit: 50 })
-  for (const word of ['password', 'sesame', 'curl', 'SHOP_A']) await readAll('search_chats', { query: word })
   const text = answers.join('\n')
   // One is cut where a page ends.
   expect(text.match(/They said:/g)?.length).toBeGreaterThan(secretTexts.length * 0.8)

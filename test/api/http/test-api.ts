@@ -9,6 +9,7 @@ import { createApp } from '../../../src/api/http/app.ts'
 import type { ApiContext, DaemonEvent, LiveState, PageFiles } from '../../../src/api/context.ts'
 import { answerQuestion } from '../../../src/api/questions.ts'
 import { Histories } from '../../../src/git/histories.ts'
+import type { Mirror } from '../../../src/mirror/open.ts'
 import { seedMirror, type SeededMirror } from '../../helpers/seed-mirror.ts'
 
 export const HOST = '127.0.0.1:4870'
@@ -48,31 +49,45 @@ const samplePage: PageFiles = {
 const nothingIsPurged = (): Promise<never> =>
   Promise.reject(new UserError('no-writer', 'Nothing is purged here.', '', { status: 503 }))
 
-/** The real app on a real mirror. Only the daemon around it is fake. */
+/** What the app has over the mirror of a test. Only the daemon around it is fake. */
+export const contextOver = (
+  path: string,
+  reader: () => Mirror,
+  writer: () => Mirror,
+): Omit<ApiContext, 'archives' | 'purging' | 'subscribe' | 'reportFault'> => ({
+  version: '1.2.3',
+  timeZone: 'UTC',
+  excluded: ['client-work'],
+  heartbeatMs: 20,
+  access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
+  mirror: reader,
+  now: () => Date.now(),
+  ask: async (question) => answerQuestion(reader(), question),
+  histories: new Histories(process.env),
+  live: () => ({ ...live, mirrorPath: path }),
+  sync: async () => ({ changed: 1, added: 2, gone: 3, tookMs: 4, reasons: [] }),
+  importUsage: (file) => importUsageFile(writer(), file),
+  mergeProjects: async ({ uri, target }) => ({ chats: mergeProject(writer(), uri, target).length }),
+  hub: hubShapes,
+})
+
 export function createTestApi(overrides: Partial<ApiContext> = {}): TestApi {
   const mirror = seedMirror()
   const syncs: { full: boolean }[] = []
   const faults: unknown[] = []
   const listeners = new Set<(event: DaemonEvent) => void>()
+  const context = contextOver(
+    mirror.path,
+    () => mirror.reader,
+    () => mirror.writer,
+  )
   const app = createApp({
-    version: '1.2.3',
-    timeZone: 'UTC',
-    excluded: ['client-work'],
-    heartbeatMs: 20,
+    ...context,
     page: samplePage,
-    access: { token: null, tokenRequired: false, allowedHosts: () => new Set([HOST]) },
-    mirror: () => mirror.reader,
-    now: () => Date.now(),
-    ask: async (question) => answerQuestion(mirror.reader, question),
-    histories: new Histories(process.env),
-    live: () => ({ ...live, mirrorPath: mirror.path }),
     sync: async (options) => {
       syncs.push(options)
-      return { changed: 1, added: 2, gone: 3, tookMs: 4, reasons: [] }
+      return context.sync(options)
     },
-    importUsage: (file) => importUsageFile(mirror.writer, file),
-    mergeProjects: async ({ uri, target }) => ({ chats: mergeProject(mirror.writer, uri, target).length }),
-    hub: hubShapes,
     purging: { isBusy: false, purge: nothingIsPurged, acceptLostBars: nothingIsPurged },
     archives: archivesHere(dirname(mirror.path), mirror.path),
     subscribe: (listener) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { headers, toolData, type Store } from '../../helpers/cursor.ts'
 import { GitRepository } from '../../helpers/git-repository.ts'
-import { callTool, connectAgent, nextOf } from '../../helpers/mcp-client.ts'
+import { callTool, connectAgent, nextOf, readAll } from '../../helpers/mcp-client.ts'
 import { World } from '../../helpers/world.ts'
 import { casesBeside } from '../../helpers/cases.ts'
 
@@ -120,13 +120,8 @@ test('pages of a search follow on each other without a gap, with an active chat 
     const isActive = at % 5 === 0
     await addTalk(`talk-${at}`, ['A plum'], isActive ? nowMs - 1000 * at : Date.parse('2026-02-01T10:00:00Z') + at)
   }
-  const seen: string[] = []
-  let args: Record<string, unknown> | undefined = { query: 'plum', limit: 4, sort: 'newest' }
-  while (args !== undefined) {
-    const { text } = await call('search_chats', args)
-    seen.push(...[...text.matchAll(/^ {3}chat (\S+) message/gm)].map(([, id]) => id ?? ''))
-    args = nextOf(text)?.args
-  }
+  const pages = await readAll(client, 'search_chats', { query: 'plum', limit: 4, sort: 'newest' })
+  const seen = pages.flatMap((text) => [...text.matchAll(/^ {3}chat (\S+) message/gm)].map(([, id]) => id ?? ''))
   const expected = Array.from({ length: 25 }, (_, at) => at).filter((at) => at % 5 !== 0)
   expect(seen.toSorted()).toEqual(expected.map((at) => `talk-${at}`).toSorted())
 })
@@ -213,14 +208,9 @@ test('an absolute path finds what the path below the root of its project finds, 
 test('a chat is read to its end by following the next calls, within the budget', async () => {
   const texts = Array.from({ length: 400 }, (_, at) => `Message ${at}: ${'some words of it '.repeat(40)}`)
   await addTalk('long', texts)
-  const places: number[] = []
-  let next: ReturnType<typeof nextOf> = { name: 'read_messages', args: { chat: 'long', offset: 0 } }
-  for (let calls = 0; next !== null && calls < 200; calls += 1) {
-    const { text } = await call(next.name, next.args)
-    expect(countTokens(text)).toBeLessThanOrEqual(ANSWER_TOKENS_MAX)
-    places.push(...[...text.matchAll(/Message (\d+):/g)].map(([, at]) => Number(at)))
-    next = nextOf(text)
-  }
+  const pages = await readAll(client, 'read_messages', { chat: 'long', offset: 0 })
+  for (const text of pages) expect(countTokens(text)).toBeLessThanOrEqual(ANSWER_TOKENS_MAX)
+  const places = pages.flatMap((text) => [...text.matchAll(/Message (\d+):/g)].map(([, at]) => Number(at)))
   expect(places).toEqual(texts.map((_, at) => at))
 })
 
@@ -233,82 +223,14 @@ test.each([
   ['signs of two units', '😀 '.repeat(6000)],
 ])('a long message of %s is read to its end by following the next calls', async (_, long) => {
   await addTalk('huge', [long, 'And done.'])
-  let read = ''
-  let next: ReturnType<typeof nextOf> = {
-    name: 'read_messages',
-    args: { chat: 'huge', around: 'huge-m0', before: 0, after: 0 },
-  }
-  for (let calls = 0; next !== null && calls < 100; calls += 1) {
-    const { text } = await call(next.name, next.args)
+  const pages = await readAll(client, 'read_messages', { chat: 'huge', around: 'huge-m0', before: 0, after: 0 })
+  const bodies = pages.map((text) => {
     expect(countTokens(text)).toBeLessThanOrEqual(ANSWER_TOKENS_MAX)
-    if (next.args['around'] !== 'huge-m0') break
     const [, body = ''] =
       /message huge-m0 [^\n]*\n(?:\(from character \d+\)\n)?([^]*?)(?:\n\(cut at|\n\nNext|\n\nThis is)/.exec(text) ?? []
-    read += body.replaceAll(/^> /gm, '')
-    next = nextOf(text)
-  }
-  expect(read === long).toBe(true)
-})
-
-const letters = (length: number): string => 'Kq7mPz94LwR8tB5vN1dXcJ3hYfG6sQeUaT2oVi'.repeat(4).slice(0, length)
-const privateKey = ['-----BEGIN RSA PRIVATE KEY-----', letters(64), letters(40), '-----END RSA PRIVATE KEY-----']
-
-/** Ten kinds of secrets, and what must not appear of each. */
-const secrets: readonly (readonly [text: string, secret: string])[] = [
-  ['AKIAIOSFODNN7EXAMPLF', 'IOSFODNN7EXAMPLF'],
-  [`ghp_${letters(36)}`, letters(36)],
-  [`sk-ant-api03-${letters(93)}AA`, letters(30)],
-  [`xoxb-123456789012-123456789012-${letters(24)}`, letters(24)],
-  [`glpat-${letters(20)}`, letters(20)],
-  [`AIza${letters(35)}`, letters(35)],
-  [`npm_${letters(36)}`, letters(36)],
-  [`eyJ${letters(30)}.eyJ${letters(80)}.${letters(43)}`, letters(43)],
-  [privateKey.join('\n'), letters(40)],
-  [`postgres://shop:${letters(16)}@db.example.com/shop`, letters(16)],
-]
-
-test('ten kinds of secrets never reach an answer', async () => {
-  for (const [at, [text]] of secrets.entries()) {
-    // In the title, in the middle of a passage, and where a passage is cut.
-    const filler = 'a word or two about the weather '.repeat(2)
-    await addTalk(`key${at}`, [
-      `plum ${text} is the key`,
-      `${filler}${text} plum ${filler}`,
-      `${'x '.repeat(60)}plum ${filler}${text} ${filler}`,
-      `${filler}${text}${filler}`,
-    ])
-    const rawArgs = JSON.stringify({ command: `echo plum ${text}`, id: text })
-    const toolFormerData = { name: 'run_terminal_cmd', status: 'completed', rawArgs, params: rawArgs, result: text }
-    store.message(`key${at}`, `key${at}-m3`, { type: 2, text: '', toolFormerData })
-  }
-  await sync()
-  const queries = [
-    'plum',
-    ...secrets.flatMap(([text]) => [text.slice(0, 10), `"${text.slice(5, 15)}"`, text.slice(5, 15)]),
-  ]
-  const calls: (readonly [string, Record<string, unknown>])[] = [
-    ...queries.flatMap((query) => [
-      ['search_chats', { query, limit: 30 }] as const,
-      ['search_chats', { query: `how did we ${query} the walnut`, limit: 30 }] as const,
-    ]),
-    ...secrets.flatMap((_, at) => [
-      ['read_messages', { chat: `key${at}`, parts: ['text', 'tool'] }] as const,
-      ['read_messages', { chat: `key${at}`, around: `key${at}-m1`, from_char: 70, before: 0, after: 0 }] as const,
-      ['get_chat', { chat: `key${at}` }] as const,
-    ]),
-    ['list_chats', { limit: 30 }],
-    ['list_losses', {}],
-    ['get_usage', { group_by: 'chat' }],
-    ['why_code', { path: 'src/plum.ts' }],
-  ]
-  const leaks: string[] = []
-  for (const [name, args] of calls) {
-    const { text } = await call(name, args)
-    for (const [, secret] of secrets) {
-      if (text.includes(secret.slice(0, 12))) leaks.push(`${name} ${JSON.stringify(args)}: ${text.slice(0, 2000)}`)
-    }
-  }
-  expect(leaks).toEqual([])
+    return body.replaceAll(/^> /gm, '')
+  })
+  expect(bodies.join('') === long).toBe(true)
 })
 
 describe('wrong arguments come back as an error that says what would be right', () => {
@@ -333,13 +255,8 @@ test.each([
   const first = await call('get_usage', { group_by: by })
   expect(first.text).toContain('80 rows')
   expect(first.text).toContain('Left out: what comes after the first 60.')
-  const seen: string[] = []
-  let next: ReturnType<typeof nextOf> = { name: 'get_usage', args: { group_by: by } }
-  for (let calls = 0; next !== null && calls < 10; calls += 1) {
-    const { text } = await call(next.name, next.args)
-    seen.push(...[...text.matchAll(row)].map(([, label]) => label ?? ''))
-    next = nextOf(text)
-  }
+  const pages = await readAll(client, 'get_usage', { group_by: by })
+  const seen = pages.flatMap((text) => [...text.matchAll(row)].map(([, label]) => label))
   expect(seen).toEqual(all)
 })
 

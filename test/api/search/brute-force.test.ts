@@ -22,6 +22,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   tool: ['edit', 'edit_file', 'grep', 'write', 'gre*', 'none'],
   model: ['gpt', 'gpt-5', 'GPT-5-Mini', 'cl*'],
   mode: ['agent', 'ask', 'none'],
+  branch: ['main', 'fix/login', 'mai'],
   path: ['src', 'src/api', 'search.ts', 'src/ap*', 'readme'],
   chat: ['chat0', 'chat1', 'chat2', 'none'],
   before: ['today', '7d', '2026-01', '2026-01-10', 'last week'],
@@ -32,45 +33,18 @@ const values: Readonly<Record<string, readonly string[]>> = {
 }
 
 const plainWord = (text: string): Asked => ({ is: 'word', text, star: '' })
-const word = fc
-  .oneof(
-    {
-      weight: 6,
-      arbitrary: fc
-        .constantFrom(
-          ...vocabulary,
-          'username',
-          'java_script',
-          'oauthToken',
-          'o_auth',
-          'oauth',
-          'absent',
-          '据',
-          'apple user',
-          'user name',
-        )
-        .map((text) => ({ text, star: '' as const })),
-    },
-    {
-      weight: 1,
-      arbitrary: fc
-        .constantFrom('app', 'use', 'getUser', 'que', 'kw1', 'aa91', 'oauth_to')
-        .map((text) => ({ text, star: 'end' as const })),
-    },
-    {
-      weight: 1,
-      arbitrary: fc
-        .constantFrom('ppl', 'ser', 'tUserN', 'script', '91fe7', 'w1', 'uthTok')
-        .map((text) => ({ text, star: 'both' as const })),
-    },
-    {
-      weight: 1,
-      arbitrary: fc
-        .constantFrom('ple', 'Name', '77d0', 'w1x2', 'h_token')
-        .map((text) => ({ text, star: 'start' as const })),
-    },
-  )
-  .map((given): Asked => ({ is: 'word', ...given }))
+const otherSpellings = ['username', 'java_script', 'oauthToken', 'o_auth', 'oauth', 'absent', '据']
+const words = {
+  '': [...vocabulary, ...otherSpellings, 'apple user', 'user name'],
+  end: ['app', 'use', 'getUser', 'que', 'kw1', 'aa91', 'oauth_to'],
+  both: ['ppl', 'ser', 'tUserN', 'script', '91fe7', 'w1', 'uthTok'],
+  start: ['ple', 'Name', '77d0', 'w1x2', 'h_token'],
+} as const
+const wordOf = (star: keyof typeof words, weight: number) => {
+  const arbitrary = fc.constantFrom(...words[star]).map((text): Asked => ({ is: 'word', text, star }))
+  return { weight, arbitrary }
+}
+const word = fc.oneof(wordOf('', 6), wordOf('end', 1), wordOf('both', 1), wordOf('start', 1))
 const field = fc
   .constantFrom(...Object.keys(values))
   .chain((name) => fc.constantFrom(...(values[name] ?? [])).map((value): Asked => ({ is: 'field', name, value })))
@@ -169,6 +143,7 @@ const filters: readonly [name: string, written: string, some: readonly string[]]
   ['tool', 'tool', ['edit_file', 'edit', 'gr*']],
   ['model', 'model', ['gpt-5', 'gpt', 'claude']],
   ['mode', 'mode', ['agent', 'ask']],
+  ['branch', 'branch', ['main', 'fix/login', 'mai']],
   ['path', 'path', ['src/api', 'search.ts', 'src/ap*']],
   ['machine', 'machine', ['local', 'none']],
   ['chat', 'chat', ['chat3', 'chat4']],
@@ -258,30 +233,4 @@ test('explain shows how the query was understood and run', async () => {
   expect(plan?.statement).toContain('message_terms match ?')
   expect(plan?.values).toContain('["user"]')
   expect((await askAll('apple')).plan).toBeUndefined()
-})
-
-describe('help when nothing is found', () => {
-  // By time there are no closest chats, which would help instead.
-  const suggestions = async (q: string, more: Asking = {}) => (await askAll(q, { sort: 'newest', ...more })).suggestions
-
-  test('a field or a filter that matches nothing', async () => {
-    const count = (await outcome('apple')).total
-    const dropped = { text: 'tool:none', reason: 'without-filter', count, query: 'apple' }
-    expect(await suggestions('apple tool:none')).toContainEqual(dropped)
-    expect(await suggestions('apple', { tool: 'none' })).toEqual([{ text: 'tool', reason: 'without-filter', count }])
-  })
-
-  test('a word next to a field, and a date', async () => {
-    expect(await suggestions('haystack role:user')).toEqual([])
-    expect((await askAll('haystack role:user', { sort: 'newest' })).warnings).toEqual([
-      expect.stringMatching(/^Nothing matches "haystack"; without it, the rest leaves \d+ messages\.$/),
-    ])
-    expect(await suggestions('apple after:2030')).toContainEqual(
-      expect.objectContaining({ text: 'after:2030', reason: 'without-filter', query: 'apple' }),
-    )
-  })
-
-  test('exclusions alone are not suggested, because nearly everything matches them', async () => {
-    expect((await suggestions('apple -apple')).map(({ text }) => text)).toEqual(['apple'])
-  })
 })

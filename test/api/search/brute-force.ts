@@ -185,6 +185,8 @@ function passes(name: string, value: string, { chat, ...message }: PlainMessage)
       return chat.project !== null && [chat.project, `/${chat.project}`].includes(value)
     case 'chat':
       return chat.id === value
+    case 'branch':
+      return chat.branch === value
     case 'role':
       return message.role === value
     case 'mode':

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { closeExpressions, type Condition } from '../../../src/api/search/condition.ts'
+import { closeExpressions } from '../../../src/api/search/condition.ts'
 import { parseQuery, printQuery } from '../../../src/api/search/parse.ts'
 import { planQuery, type Plan } from '../../../src/api/search/plan.ts'
 import type { QueryNode } from '../../../src/api/search/query.ts'
@@ -28,46 +28,18 @@ const planOf = (query: string): Plan | null => {
   const { tree } = parseQuery(query)
   return tree === null ? null : planQuery(db, [tree], clock)
 }
-const never: Condition = { kind: 'or', all: [] }
-const match = (query: string): string | null => planOf(query)?.messages.match ?? null
-const close = (query: string): ReturnType<typeof closeExpressions> =>
-  closeExpressions(planOf(query)?.condition ?? never)
 const warnings = (query: string): readonly string[] => parseQuery(query).warnings
 
 describe('a query becomes an FTS5 expression', () => {
   test.each(cases<[string, string | null]>('FTS5 expressions'))('%j is %j', (query, expected) => {
-    expect(match(query)).toBe(expected)
+    expect(planOf(query)?.messages.match ?? null).toBe(expected)
   })
+})
 
-  test('exclusions alone have no expression to match', () => {
-    expect(planOf('-one -two')).toMatchObject({ messages: { match: null, rest: { length: 2 } }, phrases: [] })
-  })
-
-  test('alternatives of words and fields need no word, unless each has one', () => {
-    expect(match('one OR role:user')).toBeNull()
-    expect(match('(one role:user) OR two')).toBe('("one" OR "two")')
-    expect(match('three ((one role:user) OR two)')).toBe('"three" AND ("one" OR "two")')
-  })
-
-  test('adjacent words give a second expression, with joining pairs for unspaced scripts', () => {
-    expect(close('one twoThree four*').pairs).toBe('("one two three" OR "two three four" *)')
-    expect(close('白鹭 缓存 a').pairs).toBe('("白鹭 鹭缓 缓存" OR "缓存 a")')
-    expect(close('alone')).toEqual({ pairs: null, row: null })
-  })
-
-  test('three or more adjacent words give a third expression', () => {
-    expect(close('one twoThree four*').row).toBe('"one two three four" *')
-    expect(close('白鹭 缓存 a').row).toBe('"白鹭 鹭缓 缓存 a"')
-    expect(close('a b in:code c d e* -f').row).toBe('{code} : ("a b c d e")')
-    expect(close('(d OR e) a b c').row).toBe('"a b c"')
-    for (const query of ['a b (c OR d) e f', 'one two* three four', 'one two']) expect(close(query).row).toBeNull()
-  })
-
-  test('a repeated word is searched for once', () => {
-    expect([match('one one one'), close('one one one')]).toEqual([
-      '"one"',
-      { pairs: '"one one"', row: '"one one one"' },
-    ])
+test('adjacent words of an unspaced script are joined by pairs in the expressions of neighbours', () => {
+  expect(closeExpressions(planOf('白鹭 缓存 a')?.condition ?? { kind: 'or', all: [] })).toEqual({
+    pairs: '("白鹭 鹭缓 缓存" OR "缓存 a")',
+    row: '"白鹭 鹭缓 缓存 a"',
   })
 })
 

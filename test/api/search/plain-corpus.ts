@@ -7,7 +7,7 @@ import { called, Searched, type SaidChat, type SaidMessage } from './searched.ts
 /** A chat as the API tells it. */
 export interface PlainChat extends Pick<
   Chat,
-  'id' | 'title' | 'summary' | 'mode' | 'model' | 'isArchived' | 'isSubagent'
+  'id' | 'title' | 'summary' | 'mode' | 'model' | 'branch' | 'isArchived' | 'isSubagent'
 > {
   readonly project: string | null
   readonly isLive: boolean
@@ -44,6 +44,7 @@ export const vocabulary = [
 export const toolNames = ['edit_file', 'edit_file_v2', 'grep', 'Write']
 export const modelNames = ['gpt-5', 'gpt-5-mini', 'claude']
 export const paths = ['src/api/search.ts', 'src/app.ts', 'docs/readme.md']
+export const branches = ['main', 'fix/login', null]
 export const DAY_MS = 86_400_000
 /** The present time of the searches. */
 export const NOW_MS = Date.UTC(2026, 0, 20, 12)
@@ -93,7 +94,9 @@ function planChats(): SaidChat[] {
   return Array.from({ length: 14 }, (_, index): SaidChat => {
     const project = pick([null, 'red', 'blue', 'green'])
     const mode = pick([null, 'agent', 'ask'])
+    const branch = branches[index % branches.length] ?? null
     const row = {
+      ...(branch === null ? {} : { createdOnBranch: branch }),
       ...(mode === null ? {} : { unifiedMode: mode }),
       ...(chance(0.3) ? { modelConfig: { modelName: pick(modelNames) } } : {}),
       ...(chance(0.3) ? { latestConversationSummary: { summary: sentence() } } : {}),

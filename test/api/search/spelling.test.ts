@@ -1,4 +1,3 @@
-import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRandom } from '../../../bench/words.ts'
 import type { SearchAnswer } from '../../../src/api/answers/search.ts'
@@ -77,18 +76,6 @@ describe('a misspelled word that finds nothing', () => {
     const right = await ask('migration', { limit: 5, offset: 10, group: 'chat', facets: 'project' })
     expect(wrong).toMatchObject({ total: right.total, items: right.items, facets: right.facets })
   })
-})
-
-test('every text gets an answer', { timeout: 120_000 }, async () => {
-  const sign = fc.constantFrom('postgers', 'getUsrName', '"', '(', 'OR', '*', '-')
-  const piece = fc.oneof(fc.string({ unit: 'grapheme' }), sign)
-  await fc.assert(
-    fc.asyncProperty(fc.array(piece, { maxLength: 6 }), async (pieces) => {
-      const { suggestions } = await ask(pieces.join(' '), { limit: 3 })
-      expect(suggestions.every(({ count }) => count > 0)).toBe(true)
-    }),
-    { numRuns: 150 },
-  )
 })
 
 const slipKinds = {

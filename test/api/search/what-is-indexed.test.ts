@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Page } from '../../../src/api/answers/common.ts'
 import type { Message } from '../../../src/api/answers/messages.ts'
 import { casesBeside } from '../../helpers/cases.ts'
+import { Cursordex } from '../../helpers/spawn-cursordex.ts'
 import { called, Searched } from './searched.ts'
 
 const cases = casesBeside(import.meta.url)
@@ -42,10 +43,38 @@ const rows: Readonly<Record<string, Record<string, unknown>>> = {
   uuid: { text: 'request 3fa85f64-5717-4562-b3fc-2c963f66afa6 failed' },
 }
 
+const MAX = 2_000_000
+/** A text of this many characters: filler between a first and a last word. */
+const filled = (first: string, characters: number, last = ''): string => {
+  const filler = 'filler words '.repeat(Math.ceil(characters / 13))
+  return `${first} ${filler}`.slice(0, characters - last.length - 1) + (last === '' ? '.' : ` ${last}`)
+}
+const codeOf = (content: string): object => ({ content, languageId: 'ts' })
+
+const longRows: typeof rows = {
+  // 2,000,001 characters in two parts of the same kind.
+  over: { codeBlocks: [codeOf(filled('ottercove', 1_000_001)), codeOf(filled('heronpond', 1_000_000, 'wrenlast'))] },
+  // The maximum length, and another part of a different kind.
+  exact: { text: 'a walrusbay', codeBlocks: [codeOf(filled('plovermere', MAX - 9)), codeOf('ternrocks')] },
+  // Counts characters, even if one takes two UTF-16 units.
+  pairs: { text: `puffincliff ${'🦉'.repeat(MAX - 21)} gullquay` },
+  error: { text: `gannetrock ${'x '.repeat(999_990)}`, errorDetails: { message: 'dunlinbeach' } },
+}
+const asked = {
+  over: ['ottercove', 'heronpond'],
+  exact: ['walrusbay', 'plovermere', 'ternrocks'],
+  pairs: ['puffincliff', 'gullquay'],
+}
+
 let searched: Searched
 beforeAll(async () => {
-  const messages = Object.entries(rows).map(([id, row]) => ({ id, role: 'assistant', row }) as const)
-  searched = await Searched.of([{ id: 'c', title: 'About the pelicanquay', messages }])
+  const messagesOf = (each: typeof rows) =>
+    Object.entries(each).map(([id, row]) => ({ id, role: 'assistant', row }) as const)
+  searched = await Searched.of([
+    { id: 'c', title: 'About the pelicanquay', messages: messagesOf(rows) },
+    { id: 'long', messages: messagesOf(longRows) },
+    { id: 'short', messages: [{ id: 's1', text: 'a small ottercove' }] },
+  ])
 })
 afterAll(() => searched.remove())
 
@@ -82,7 +111,7 @@ describe('without corrections, content is found by', async () => {
 
 describe('text between code fences is code', async () => {
   test.each(cases<[string, string[]]>('text between code fences is code'))('%s', async (q, expected) => {
-    const { items } = await searched.ask(q)
+    const { items } = await searched.ask(q, { chat: 'c' })
     expect(items.map(({ message, part }) => `${message.id} ${part}`).toSorted()).toEqual(expected)
   })
 
@@ -101,9 +130,43 @@ describe('text between code fences is code', async () => {
   })
 })
 
+const cappedOf = async (chat: string): Promise<readonly string[]> => {
+  const { items } = await searched.world.get<Page<Message>>(`/api/chats/${chat}/messages?limit=200`)
+  return items.filter(({ isIndexCapped }) => isIndexCapped).map(({ id }) => id)
+}
+
 test('only a limited length of tool output is indexed, and the message is marked', async () => {
   expect(await found('outermostword')).toEqual([])
   expect(await found('tool:read_file filler')).toEqual(['capped'])
-  const { items } = await searched.world.get<Page<Message>>('/api/chats/c/messages?limit=200')
-  expect(items.filter(({ isIndexCapped }) => isIndexCapped).map(({ id }) => id)).toEqual(['capped'])
+  expect(await cappedOf('c')).toEqual(['capped'])
+})
+
+test('a message with one character too many of a kind is marked as capped, and one at the limit is not', async () => {
+  expect(await cappedOf('long')).toEqual(['over'])
+})
+
+test.each(Object.entries(asked))('the first 2,000,000 characters of %s are found', async (id, words) => {
+  for (const q of words) expect([q, await searched.ids(q, { chat: 'long' })]).toEqual([q, [id]])
+})
+
+const WARNING = expect.stringContaining('too long to be indexed whole')
+
+test('a search limited to such a chat by field or filter warns, and others do not', async () => {
+  const warningsOf = async (q: string, more = {}) => (await searched.ask(q, more)).warnings
+  expect(await warningsOf('chat:long ottercove')).toContainEqual(WARNING)
+  expect(await warningsOf('wrenfirst', { chat: 'long' })).toContainEqual(WARNING)
+  for (const [q, more] of [
+    ['ottercove', {}],
+    ['ottercove', { chat: 'short' }],
+    ['-chat:long ottercove', {}],
+  ] as const)
+    expect([q, await warningsOf(q, more)]).not.toEqual([q, expect.arrayContaining([WARNING])])
+})
+
+test('the command line shows it for the search and for the message', async () => {
+  const places = ['--data-dir', searched.world.settings.dataDir, '--cursor-user-dir', '', '--cursor-home', '']
+  const search = await new Cursordex(['search', 'chat:long ottercove', ...places]).ended
+  expect(search.stderr).toContain('1 message of this chat is too long to be indexed whole')
+  const show = await new Cursordex(['show', 'long', ...places]).ended
+  expect(show.stdout).toContain('only partly indexed')
 })

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Stats } from '../../../src/api/answers/stats.ts'
 import { casesBeside } from '../../helpers/cases.ts'
+import { headers } from '../../helpers/cursor.ts'
 import { World } from '../../helpers/world.ts'
 import { planYear } from '../../helpers/year/plan-year.ts'
 import { readRawChats, type RawChat, type RawMessage } from '../../helpers/year/raw-chats.ts'
@@ -146,4 +147,19 @@ describe('a request', () => {
     const wide = await ask('/api/stats?from=0001-01-01&to=9999-12-31')
     expect(wide.series).toEqual((await ask('/api/stats')).series)
   })
+})
+
+test('one message with a wrong year does not spoil the statistics of all others', async () => {
+  const other = await World.open()
+  const store = other.home.global()
+  for (const createdAt of ['2026-03-01T10:00:00.000Z', '2026-03-03T10:00:00.000Z', '2098-03-01T10:00:00.000Z']) {
+    store.chat(createdAt, { fullConversationHeadersOnly: headers(['m']) })
+    store.message(createdAt, 'm', { type: 1, text: 'said', createdAt })
+  }
+  await other.sync()
+  const { totals, outOfSeries, series } = await other.get<Stats>('/api/stats')
+  expect([totals.messages, outOfSeries.messages]).toEqual([3, 1])
+  expect(series.map(({ start }) => start)).toEqual(['2026-03-01', '2026-03-02', '2026-03-03'])
+  expect((await other.get<Stats>('/api/stats?from=2026-03-02&to=2099')).series).toHaveLength(1)
+  await other.remove()
 })

@@ -13,112 +13,24 @@ const cases = casesBeside(import.meta.url)
 const find = (text: string): readonly (readonly [kind: string, secret: string])[] =>
   findSecrets(text).map(({ kind, start, end }) => [kind, text.slice(start, end)] as const)
 
-/** As random as keys are, and the same each time. */
-function random(length: number, letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'): string {
-  let state = 12_345 + length
-  return Array.from({ length }, () => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff
-    return letters.charAt((state >> 8) % letters.length)
-  }).join('')
-}
-const letters = (length: number): string => random(length, 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')
-const hex = (length: number): string => random(length, '0123456789abcdef')
-const upper = (length: number): string => random(length, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')
-
-// Assembled here, so that no scanner reports this file.
-const pem = (name: string): string =>
-  [`-----BEGIN ${name}-----`, random(64), random(64), `${random(30)}==`, `-----END ${name}-----`].join('\n')
-const jwt = `eyJ${random(30)}.eyJ${random(80)}.${random(43)}`
-
-const shapes: readonly (readonly [kind: string, secret: string])[] = [
-  ['private-key', pem('RSA PRIVATE KEY')],
-  ['private-key', pem('OPENSSH PRIVATE KEY')],
-  ['private-key', pem('PRIVATE KEY')],
-  ['private-key', pem('PGP PRIVATE KEY BLOCK')],
-  ['private-key', pem('EC PRIVATE KEY').replaceAll('\n', String.raw`\n`)],
-  ['github-token', `ghp_${random(36)}`],
-  ['github-token', `gho_${random(36)}`],
-  ['github-token', `github_pat_${random(22)}_${random(59)}`],
-  ['gitlab-token', `glpat-${random(20)}`],
-  ['slack-token', `xoxb-${random(12, '0123456789')}-${random(12, '0123456789')}-${random(24)}`],
-  ['slack-webhook', `hooks.slack.com/services/T${upper(8)}/B${upper(8)}/${random(24)}`],
-  ['stripe-key', `sk_live_${random(24)}`],
-  ['stripe-key', `rk_test_${random(24)}`],
-  ['stripe-key', `whsec_${random(32)}`],
-  ['aws-access-key', `AKIA${upper(16)}`],
-  ['aws-access-key', `ASIA${upper(16)}`],
-  ['google-key', `AIza${random(35)}`],
-  ['google-key', `GOCSPX-${random(28)}`],
-  ['anthropic-key', `sk-ant-api03-${random(93)}AA`],
-  ['openai-key', `sk-proj-${random(48)}`],
-  ['openai-key', `sk-${random(48)}`],
-  ['npm-token', `npm_${random(36)}`],
-  ['pypi-token', `pypi-AgEIcHlwaS5vcmc${random(80)}`],
-  ['sendgrid-key', `SG.${random(22)}.${random(43)}`],
-  ['twilio-key', `SK${hex(32)}`],
-  ['telegram-token', `${random(9, '123456789')}:AA${random(33)}`],
-  ['discord-token', `M${random(23)}.${random(6)}.${random(38)}`],
-  ['huggingface-token', `hf_${random(34)}`],
-  ['digitalocean-token', `dop_v1_${hex(64)}`],
-  ['shopify-token', `shpat_${hex(32)}`],
-  ['vault-token', `hvs.${random(90)}`],
-  ['databricks-token', `dapi${hex(32)}`],
-  ['linear-key', `lin_api_${random(40)}`],
-  ['notion-token', `ntn_${random(46)}`],
-  ['docker', `dckr_pat_${random(27)}`],
-  ['figma', `figd_${random(43)}`],
-  ['grafana', `glc_eyJ${random(100)}`],
-  ['grafana', `glsa_${random(32)}_${hex(8)}`],
-  ['groq', `gsk_${random(52)}`],
-  ['vercel', `vcp_${random(24)}`],
-  ['1password', `ops_ey${random(400)}fQ==`],
-  ['aws-access-key', `AROA${upper(16)}`],
-  ['shopify-token', `shppa_${random(40)}`],
-  ['age-key', `AGE-SECRET-KEY-1${upper(58)}`],
-  ['jwt', jwt],
-]
-
-test.each(shapes)('%s %#', (kind, secret) => {
-  const around = [secret, `key: ${secret}, and so on`, `{"a":"${secret}"}`, `(${secret})`, `say "${secret}".`]
-  for (const text of around) {
-    const found = find(text)
-    expect(found.map(([each]) => each)).toContain(kind)
-    // Nothing of it stays: what is left of the text holds no third of it.
-    const left = found.reduce((sum, [, each]) => sum.replace(each, ''), text)
-    expect(left).not.toContain(secret.slice(0, Math.ceil(secret.length / 3)))
-    expect(left).not.toContain(secret.slice(-Math.ceil(secret.length / 3)))
-  }
-})
+const jwt = fillSecret('eyJ{30}.eyJ{80}.{43}')
 
 const inContext: readonly (readonly [kind: string, secret: string, text: (secret: string) => string])[] = [
-  ['url-password', 'pa55-w0rd!x', (secret) => `redis://default:${secret}@cache.example.com:6379`],
-  ['url-password', 'hunter2hunter2', (secret) => `git clone https://ada:${secret}@git.example.com/x.git`],
-  ['azure-key', `${random(86)}==`, (secret) => `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${secret};`],
-  ['authorization', random(40), (secret) => `curl -H "Authorization: Bearer ${secret}" https://x`],
-  ['authorization', `${random(30)}==`, (secret) => `Authorization: Basic ${secret}`],
-  ['named-secret', random(40), (secret) => `AWS_SECRET_ACCESS_KEY=${secret}`],
-  ['named-secret', random(40), (secret) => `aws_secret_access_key = ${secret}`],
-  ['named-secret', 'c0rrect-h0rse', (secret) => `const password = '${secret}'`],
-  ['named-secret', 'c0rrect-h0rse', (secret) => `{"db_password": "${secret}"}`],
   ['named-secret', 'c0rrect-h0rse', (secret) => String.raw`{\"apiKey\": \"${secret}\"}`],
-  ['named-secret', 'c0rrect-h0rse', (secret) => `<server><id>repo</id><password>${secret}</password></server>`],
   [
     'named-secret',
     'c0rrect-h0rse',
     (secret) => `<clearTextPassword xml:space="keep">\n  ${secret}\n</clearTextPassword>`,
   ],
   ['named-secret', 'c0rrect-h0rse', (secret) => String.raw`"<dbPassword>${secret}<\/dbPassword>"`],
-  ['user-password', 'c0rrect-h0rse', (secret) => `curl -u ada:${secret} https://x.example.com`],
   ['user-password', 'c0rrect:h0rse', (secret) => `curl -sS --user 'ada:${secret}' https://x.example.com`],
   [
     'user-password',
     'c0rrect-h0rse',
     (secret) => String.raw`{\"command\": \"curl -u \\\"ada:${secret}\\\" https://x\"}`,
   ],
-  ['named-secret', letters(40), (secret) => `aws_secret_access_key = ${secret}`],
-  ['named-secret', letters(40), (secret) => `"SecretAccessKey" : "${secret}"`],
-  ['named-secret', 'opensesame', (secret) => `//packages.example.com/:_authToken=${secret}`],
-  ['url-password', hex(40), (secret) => `https://${secret}:x-oauth-basic@github.com/ada/shop.git`],
+  ['named-secret', fillSecret('{letters:40}'), (secret) => `"SecretAccessKey" : "${secret}"`],
+  ['url-password', fillSecret('{hex:40}'), (secret) => `https://${secret}:x-oauth-basic@github.com/ada/shop.git`],
   ['aws', '1234-5678-9012', (secret) => `AWS_ACCOUNT_ID="${secret}"`],
   // As JSON that escapes more than it needs prints them.
   [
@@ -128,9 +40,13 @@ const inContext: readonly (readonly [kind: string, secret: string, text: (secret
   ],
   ['url-password', 'pa55-w0rd!x', (secret) => String.raw`{\"url\": \"amqp:\\/\\/shop:${secret}@mq.example.com\"}`],
   ['url-password', String.raw`pa\u002B55\u0026w0rd`, (secret) => `{"url": "postgres://shop:${secret}@db.example.com"}`],
-  ['slack-webhook', random(24), (secret) => String.raw`"https:\/\/hooks.slack.com\/services\/T0ABC\/B0DEF\/${secret}"`],
-  ['azure-key', `${random(40)}\\u002B${random(44)}==`, (secret) => `{"store": "AccountName=a;AccountKey=${secret};"}`],
-  ['authorization', `${random(9)}\\u002B${random(33)}`, (secret) => `{"authorization": "Bearer ${secret}"}`],
+  [
+    'slack-webhook',
+    fillSecret('{24}'),
+    (secret) => String.raw`"https:\/\/hooks.slack.com\/services\/T0ABC\/B0DEF\/${secret}"`,
+  ],
+  ['azure-key', fillSecret('{40}\\u002B{44}=='), (secret) => `{"store": "AccountName=a;AccountKey=${secret};"}`],
+  ['authorization', fillSecret('{9}\\u002B{33}'), (secret) => `{"authorization": "Bearer ${secret}"}`],
 ]
 
 test.each(inContext)('%s by what stands around it, %#', (kind, secret, text) => {
@@ -139,13 +55,6 @@ test.each(inContext)('%s by what stands around it, %#', (kind, secret, text) => 
   const left = found.reduce((sum, [, each]) => sum.replace(each, ''), text(secret))
   expect(left).not.toContain(secret)
   expect(left).not.toContain(secret.slice(-Math.ceil(secret.length / 3)))
-})
-
-test('a password in the address of a database', () => {
-  const text = 'postgresql://shop:s3cr3tPassw0rd@db.example.com:5432/orders'
-  const found = find(`DATABASE_URL=${text}`)
-  expect(found.length).toBe(1)
-  expect(found[0]?.[1]).toContain('s3cr3tPassw0rd')
 })
 
 const innocent = cases<string>('innocent')
@@ -172,9 +81,9 @@ const printed: readonly (readonly [how: string, text: (secret: string) => string
 
 test.each(printed)('a secret that a program printed is found %s', (_, text) => {
   for (const [kind, secret] of [
-    ['github-token', `ghp_${random(36)}`],
-    ['aws-access-key', `AKIA${upper(16)}`],
-    ['npm-token', `npm_${random(36)}`],
+    ['github-token', fillSecret('ghp_{36}')],
+    ['aws-access-key', fillSecret('AKIA{upper:16}')],
+    ['npm-token', fillSecret('npm_{36}')],
     ['jwt', jwt],
   ] as const) {
     const found = find(text(secret))
@@ -199,8 +108,8 @@ test('a setting after an escaped line end is found', () => {
 })
 
 test('a secret far back in a long text is found exactly once', () => {
-  const secret = `ghp_${random(36)}`
-  const key = pem('RSA PRIVATE KEY')
+  const secret = fillSecret('ghp_{36}')
+  const key = fillSecret('-----BEGIN RSA PRIVATE KEY-----\n{64}\n{64}\n{30}==\n-----END RSA PRIVATE KEY-----')
   for (const at of [524_288 - 20, 524_288 - 32_768 + 3, 491_520 + 10, 1_000_000]) {
     const text = `${'word '.repeat(Math.ceil(at / 5)).slice(0, at)} ${secret} ${key} ${'more '.repeat(50_000)}`
     expect(find(text).map(([, each]) => each)).toEqual([secret, key])
@@ -266,7 +175,7 @@ test('searching many messages leaves no performance marks behind', () => {
 })
 
 test('a comment that disables a linter hides no secret', () => {
-  const secret = `dckr_pat_${random(27)}`
+  const secret = fillSecret('dckr_pat_{27}')
   expect(find(`// secretlint-disable\n${secret}`)).toEqual([['docker', secret]])
 })
 
@@ -306,6 +215,13 @@ test.each(rules)(
     expect(new Masking().mask(counter)).toBe(counter)
   },
 )
+
+test('tokens are masked whole in brackets, in a sentence and in quotes', () => {
+  for (const token of table.tokens.map(({ example }) => fillSecret(example))) {
+    for (const text of [`(${token})`, `key: ${token}, and so on`, `say "${token}".`])
+      expect(new Masking().mask(text)).not.toContain(token.slice(-Math.ceil(token.length / 3)))
+  }
+})
 
 test('a secret in the input of a tool is known by the key, the flag or the name beside it', () => {
   const input = {
