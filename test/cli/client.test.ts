@@ -17,10 +17,18 @@ const json = (response: ServerResponse, status: number, body: unknown) => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
+const someWords: unknown = expect.stringMatching(/\S/)
+
 const startedAt = '2026-01-01T00:00:00.000Z'
 
 const healthy = (request: IncomingMessage, response: ServerResponse, body: unknown, status = 200) =>
   request.url === '/api/health' ? json(response, 200, { status: 'ok', startedAt }) : json(response, status, body)
+
+/** A daemon that is well, and what it answers otherwise. */
+const besideHealth = (act: (response: ServerResponse) => void): void => {
+  answer = (request, response) =>
+    request.url === '/api/health' ? json(response, 200, { status: 'ok', startedAt }) : act(response)
+}
 
 function urlOf(): string {
   const address = server.address()
@@ -70,19 +78,13 @@ test('a running daemon is found and answers', async () => {
   ])
 })
 
-test('each request sends the token of the data folder, but not to a program that may be another one', async () => {
-  writeFileSync(join(dataDir, 'token'), 'sesame\n', { mode: 0o600 })
-  const answers = await daemonAnswers(dataDir)
-  await answers?.get('/api/status')
-  expect(seen.map(({ url, token }) => [url, token])).toEqual([
-    ['/api/health', undefined],
-    ['/api/status', 'Bearer sesame'],
-  ])
-})
-
-test('without a token file no token is sent', async () => {
+test('each request sends the token of the data folder, if it has one, but not to a program that may be another one', async () => {
   await (await daemonAnswers(dataDir))?.get('/api/status')
-  expect(seen.map(({ token }) => token)).toEqual([undefined, undefined])
+  writeFileSync(join(dataDir, 'token'), 'sesame\n', { mode: 0o600 })
+  await (await daemonAnswers(dataDir))?.get('/api/status')
+  const asked = ['/api/health', '/api/status']
+  expect(seen.map(({ url }) => url)).toEqual([...asked, ...asked])
+  expect(seen.map(({ token }) => token)).toEqual([undefined, undefined, undefined, 'Bearer sesame'])
 })
 
 test('a daemon that requires its token for its health is recognized', async () => {
@@ -135,22 +137,19 @@ async function errorWhen(status: number, body: unknown): Promise<UserError> {
   throw new Error('Nothing was thrown.')
 }
 
+const problem = { type: 'about:blank', title: 'T', detail: 'It was so.', code: 'so' }
+const badLimit = { title: 'Bad request', errors: [{ name: 'limit', reason: 'must be 1 to 200' }] }
+
+// What is wrong with a bad request says what would be right, and needs no hint.
 test.each([
-  [400, 2],
-  [401, 1],
-  [404, 1],
-  [500, 1],
-])('a problem with status %d is shown with its detail, exit code %d', async (status, exitCode) => {
-  const error = await errorWhen(status, {
-    type: 'about:blank',
-    title: 'T',
-    status,
-    detail: 'It was so.',
-    code: 'so',
-  })
-  expect(error).toMatchObject({ message: 'It was so.', code: 'so', exitCode })
-  // What is wrong with a bad request says what would be right.
-  expect(error.hint === '').toBe(status === 400)
+  [400, problem, { message: 'It was so.', code: 'so', exitCode: 2, hint: '' }],
+  ...[401, 404, 500].map(
+    (status) => [status, problem, { message: 'It was so.', code: 'so', exitCode: 1, hint: someWords }] as const,
+  ),
+  [400, badLimit, { message: 'Bad request limit: must be 1 to 200' }],
+  [502, 'oops', { message: 'The answer was HTTP 502.' }],
+] as const)('an answer with status %d and %j is shown as an error', async (status, body, shown) => {
+  expect(await errorWhen(status, typeof body === 'string' ? body : { ...body, status })).toMatchObject(shown)
 })
 
 test('an error with its own remedy got a second one: “Install git.” was followed by “Try again, or ask for less.”', async () => {
@@ -159,12 +158,6 @@ test('an error with its own remedy got a second one: “Install git.” was foll
     expect(error).toMatchObject({ message: 'It was so. Do that.', hint: '', code: 'so' })
     expect((await errorWhen(status, { status, title: 'T' })).hint).toMatch(/\S/)
   }
-})
-
-test('the reasons of a bad request are shown', async () => {
-  const errors = [{ name: 'limit', reason: 'must be 1 to 200' }]
-  const error = await errorWhen(400, { title: 'Bad request', status: 400, errors })
-  expect(error.message).toBe('Bad request limit: must be 1 to 200')
 })
 
 test('an error names the wrong value: one of several flags, and no id twice', async () => {
@@ -200,16 +193,11 @@ test('for a file that is too large for one request, the hint is to import it in 
   await expect(imported).rejects.toMatchObject({ message: 'So much.', hint: expect.stringContaining('in parts') })
 })
 
-test('an error without a problem document is shown by its status', async () => {
-  expect((await errorWhen(502, 'oops')).message).toBe('The answer was HTTP 502.')
-})
-
 test('a daemon that breaks off is reported as an error, not as a bug', async () => {
-  answer = (request, response) => {
-    if (request.url === '/api/health') return json(response, 200, { status: 'ok', startedAt })
+  besideHealth((response) => {
     response.writeHead(200, { 'content-length': '100' }).write('{')
     response.destroy()
-  }
+  })
   const answers = await daemonAnswers(dataDir)
   await expect(answers?.get('/api/chats')).rejects.toMatchObject({ code: 'daemon-lost' })
 })
@@ -256,10 +244,7 @@ async function textOf(id: string): Promise<string> {
 test('a text arrives completely, and the request has its parameters and the token', async () => {
   writeFileSync(join(dataDir, 'token'), 'sesame', { mode: 0o600 })
   const long = '漢'.repeat(100_000)
-  answer = (request, response) => {
-    if (request.url === '/api/health') json(response, 200, { status: 'ok', startedAt })
-    else response.end(long)
-  }
+  besideHealth((response) => response.end(long))
   expect(await textOf('a b')).toBe(long)
   expect(seen.at(-1)).toMatchObject({ url: '/api/chats/a%20b/export?as=jsonl', token: 'Bearer sesame' })
 })
@@ -267,19 +252,15 @@ test('a text arrives completely, and the request has its parameters and the toke
 test('a text that fails or breaks off is an error', async () => {
   answer = (request, response) => healthy(request, response, { detail: 'No chat has this id.', code: 'none' }, 404)
   await expect(textOf('none')).rejects.toMatchObject({ code: 'none', message: 'No chat has this id.' })
-  answer = (request, response) => {
-    if (request.url === '/api/health') return json(response, 200, { status: 'ok', startedAt })
+  besideHealth((response) => {
     response.write('half')
     setImmediate(() => response.destroy())
-  }
+  })
   await expect(textOf('half')).rejects.toMatchObject({ code: 'daemon-lost' })
 })
 
 test('an answer that is not JSON is not taken for one of cursordex', async () => {
-  answer = (request, response) => {
-    if (request.url === '/api/health') return json(response, 200, { status: 'ok', startedAt })
-    response.end('<h1>Router</h1>')
-  }
+  besideHealth((response) => response.end('<h1>Router</h1>'))
   const answers = await daemonAnswers(dataDir)
   const error = { code: 'unexpected-answer', hint: expect.stringContaining('service restart') }
   await expect(answers?.get('/api/chats')).rejects.toMatchObject(error)

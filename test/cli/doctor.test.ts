@@ -1,35 +1,44 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { beforeEach, expect, test } from 'vitest'
 import type { DoctorReport } from '../../src/cli/commands/doctor.ts'
+import { actAsOther } from '../helpers/as-other-user.ts'
 import { CursorHome, headers, type Store } from '../helpers/cursor.ts'
 import { writeAllEras } from '../helpers/eras/all-eras.ts'
 import { fillStore } from '../helpers/fill-store.ts'
-import { Indexer } from '../helpers/in-process.ts'
+import { openIndexed, type Indexer } from '../helpers/in-process.ts'
 import { Paper, run, type Run } from './fake-world.ts'
 
 let home: CursorHome
 let store: Store
 let indexer: Indexer
+let cursorHome: string
 
 beforeEach(() => {
-  home = new CursorHome()
-  store = home.global()
-  indexer = new Indexer(home.userDir)
+  ;({ home, store, indexer } = openIndexed())
+  cursorHome = join(home.root, '.cursor')
+  mkdirSync(cursorHome)
 })
 
-afterEach(() => {
-  indexer.remove()
-  home.remove()
-})
-
-const doctor = (...flags: readonly string[]): Promise<Run> => {
-  const places = ['--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, '--cursor-home', '']
-  return run(['doctor', ...flags, ...places])
+const doctor = (flags: readonly string[] = [], ...world: readonly Parameters<typeof run>[2][]): Promise<Run> => {
+  const places = ['--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, '--cursor-home', cursorHome]
+  return run(['doctor', ...places, ...flags], undefined, ...world)
 }
 
-async function reportOf(): Promise<DoctorReport> {
-  return JSON.parse((await doctor('--json')).out) as DoctorReport
+async function reportOf(...flags: readonly string[]): Promise<DoctorReport> {
+  return JSON.parse((await doctor(['--json', ...flags])).out) as DoctorReport
+}
+
+/** The sentences, which the terminal and `--json` must both have. Empty only if the terminal says that all was read. */
+async function attention(...flags: readonly string[]): Promise<readonly string[]> {
+  const [{ out, err }, report] = [await doctor(flags), await reportOf(...flags)]
+  expect(err).toBe('')
+  const [first] = report.attention
+  expect(out).toMatch(
+    first === undefined ? /^No problems: every store was read completely\.\n/ : /^Needs attention\n- /,
+  )
+  for (const sentence of report.attention) expect(out).toContain(`- ${sentence}\n`)
+  return report.attention
 }
 
 const globalStore = (report: DoctorReport) => report.stores.find(({ kind }) => kind === 'composer-kv')
@@ -65,7 +74,7 @@ test('an unreadable data folder is an error, and not "no mirror"', async () => {
   const shut = join(home.root, 'shut')
   // Fails like EACCES, but also for root.
   symlinkSync(shut, shut)
-  const { exitCode, out, err } = await run(['doctor', '--data-dir', shut, '--cursor-user-dir', home.userDir])
+  const { exitCode, out, err } = await doctor(['--data-dir', shut])
   expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' })
   expect(err).toBe(`${join(shut, 'daemon.json')} cannot be read (ELOOP).\nRun this as the user who owns the folder.\n`)
 })
@@ -80,8 +89,7 @@ test('a message that was deleted in Cursor counts as still here', async () => {
 
 test('without a mirror the stores are still checked', async () => {
   fill()
-  const places = ['--cursor-user-dir', home.userDir, '--cursor-home', '']
-  const { exitCode, out } = await run(['doctor', '--data-dir', `${indexer.folder}/none`, ...places])
+  const { exitCode, out } = await doctor(['--data-dir', `${indexer.folder}/none`])
   expect(exitCode).toBe(0)
   expect(out).toContain('There is no mirror yet')
 })
@@ -104,68 +112,38 @@ test('the doctor neither calls a daemon nor writes to the mirror', async () => {
   expect(indexer.mirror.serialize().equals(before)).toBe(true)
 })
 
-test('an unreadable store is shown with the reason', async () => {
-  home.close()
-  writeFileSync(home.globalPath, 'no database at all'.padEnd(200))
-  const { out } = await doctor()
-  expect(out).toContain('corrupt: The file is not a SQLite database.')
-})
-
 test('control characters in a key are escaped', async () => {
   store.put('bubbleId:a\u001b[31m\u009b:m1', 'no json')
   await indexer.pass()
   const stdout = new Paper(160)
-  const places = ['--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, '--cursor-home', '']
-  await run(['doctor', ...places], undefined, { stdout, env: { NO_COLOR: '1' } })
+  await doctor([], { stdout, env: { NO_COLOR: '1' } })
   expect(stdout.text).toContain('(1 bad-json, such as bubbleId:a\\x1b[31m\\x9b:m1)')
   // eslint-disable-next-line no-control-regex
   expect(stdout.text).not.toMatch(/[\u001b\u009b]/)
 })
 
-test('problems come first', async () => {
-  fill()
-  await indexer.pass()
-  const lines = (await doctor()).out.split('\n')
-  expect(lines.slice(0, 2)).toEqual([
-    'Needs attention',
-    `- ${store.path}: 1 row could not be read (1 bad-json, such as bubbleId:torn:t3). Everything else was read.`,
-  ])
-})
-
 test('places that do not exist are shown in JSON only', async () => {
   fill()
   const nowhere = ['--cursor-user-dir', join(home.root, 'nowhere')]
-  const places = ['--data-dir', indexer.folder, '--cursor-user-dir', home.userDir, ...nowhere, '--cursor-home', '']
-  const ask = (...flags: readonly string[]): Promise<Run> => run(['doctor', ...flags, ...places])
   await indexer.pass()
-  const { out } = await ask()
+  const { out } = await doctor(nowhere)
   expect(out.match(/.*nowhere.*/g)).toEqual([expect.stringMatching(/nowhere does not exist\. The settings name it/)])
-  const { stores } = JSON.parse((await ask('--json')).out) as DoctorReport
+  const { stores } = await reportOf(...nowhere)
   expect(stores.filter(({ path }) => path.includes('nowhere')).map(({ state }) => state)).toContain('missing')
 })
 
 test('a home with stores of all eras has no problems, and the lines fit a terminal', async () => {
-  home.remove()
-  home = new CursorHome()
-  const cursorHome = join(home.root, '.cursor')
   writeAllEras(home, cursorHome)
-  const other = new Indexer(home.userDir)
-  try {
-    other.homes = [cursorHome]
-    await other.pass('values')
-    const places = ['--data-dir', other.folder, '--cursor-user-dir', home.userDir, '--cursor-home', cursorHome]
-    const stdout = new Paper(80)
-    const { exitCode, err } = await run(['doctor', ...places], undefined, { stdout, env: { NO_COLOR: '1' } })
-    expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
-    expect(stdout.text).toMatch(/^No problems: every store was read completely\.\n/)
-    expect(stdout.text).not.toMatch(/unknown|deleted|missing/)
-    expect(stdout.text.split('\n').filter((line) => line.length > 80)).toEqual([])
-    const report = JSON.parse((await run(['doctor', '--json', ...places])).out) as DoctorReport
-    expect(report.stores.length).toBeGreaterThan(3)
-    expect(report.stores.flatMap(({ unknown, issues }) => [...unknown, ...issues])).toEqual([])
-  } finally {
-    other.remove()
-  }
+  await indexer.pass('values')
+  const stdout = new Paper(80)
+  const { exitCode, err } = await doctor([], { stdout, env: { NO_COLOR: '1' } })
+  expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
+  expect(stdout.text).toMatch(/^No problems: every store was read completely\.\n/)
+  expect(stdout.text).not.toMatch(/unknown|deleted|missing/)
+  expect(stdout.text.split('\n').filter((line) => line.length > 80)).toEqual([])
+  const { stores } = await reportOf()
+  expect(stores.length).toBeGreaterThan(3)
+  expect(stores.flatMap(({ unknown, issues }) => [...unknown, ...issues])).toEqual([])
 })
 
 test('while a large deletion waits for confirmation, the doctor says that the store is being compared', async () => {
@@ -231,17 +209,140 @@ test('rows of cloud agents are counted, and not read', async () => {
 })
 
 test('older trees of the command line are counted, and not read', async () => {
-  const cursorHome = join(home.root, '.cursor')
   for (const name of ['one', 'two', 'none']) mkdirSync(join(cursorHome, 'agent-sessions', name), { recursive: true })
   for (const name of ['one', 'two']) writeFileSync(join(cursorHome, 'agent-sessions', name, 'events.jsonl'), '{}')
-  const { out } = await run([
-    'doctor',
-    '--data-dir',
-    indexer.folder,
-    '--cursor-user-dir',
-    '',
-    '--cursor-home',
-    cursorHome,
+  expect((await doctor()).out.replace(/\s+/g, ' ')).toContain('agent-sessions: 2 folders of an old command line')
+})
+
+function addChat(to: Store, id: string, ...texts: readonly string[]): void {
+  const ids = texts.map((_, at) => `${id}-${at}`)
+  to.chat(id, { name: id, createdAt: 1, fullConversationHeadersOnly: headers(ids) })
+  for (const [at, text] of texts.entries()) to.message(id, `${id}-${at}`, { type: 1 + (at % 2), text })
+}
+
+function addTranscript(slug: string, name = 'agent.jsonl'): string {
+  const path = join(cursorHome, 'projects', slug, 'agent-transcripts', name)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, '{"role":"user","message":{"content":[{"type":"text","text":"Where does the pool leak?"}]}}\n')
+  return path
+}
+
+test('a store that Cursor set aside is named, and its backup copy is not', async () => {
+  const corrupted = `${home.globalPath}.corrupted.1764000000000`
+  for (const path of [corrupted, `${corrupted}-wal`, `${home.globalPath}.backup`]) writeFileSync(path, 'no database')
+  addChat(store, 'held', 'one')
+  await indexer.pass()
+  expect(await attention()).toEqual([
+    `${corrupted}: Cursor set this file aside, with chats that may be nowhere else. To read them, stop the daemon, copy it to <folder>/User/globalStorage/state.vscdb, run "cursordex sync --cursor-user-dir <folder>/User" and start the daemon again.`,
   ])
-  expect(out.replace(/\s+/g, ' ')).toContain('agent-sessions: 2 folders of an old command line')
+})
+
+test('rows that Cursor deleted by writing NULL were said to be unreadable', async () => {
+  addChat(store, 'kept', 'one', 'two', 'three')
+  addChat(store, 'gone', 'four')
+  await indexer.pass()
+  store.message('kept', 'kept-1', null)
+  store.chat('gone', null)
+  store.message('gone', 'gone-0', null)
+  store.chat('never-seen', null)
+  store.message('never-seen', 'm', null)
+  await indexer.pass('keys')
+  expect(await attention()).toEqual([])
+  expect(globalStore(await reportOf())).toMatchObject({
+    chats: { lost: 1 },
+    messages: { keptHere: 1 },
+    issues: [],
+    rows: { total: 8, read: 8, other: 0 },
+  })
+  expect(indexer.losses().toSorted()).toEqual(['chat gone', 'message kept kept-1'])
+})
+
+/** Something that is not read, and the sentence that must say so. What is planted may be more flags. */
+const unread: readonly (readonly [symptom: string, plant: () => readonly string[] | void, sentence: RegExp])[] = [
+  [
+    'a store that appeared after the last sync',
+    () => {
+      const second = join(home.root, 'second')
+      addChat(new CursorHome(second).global(), 'new', 'one')
+      return ['--cursor-user-dir', join(second, 'Cursor', 'User')]
+    },
+    /second.*state\.vscdb: It has not been read yet/,
+  ],
+  [
+    'a workspace’s store that is no database',
+    () => {
+      mkdirSync(join(home.userDir, 'workspaceStorage', 'w'), { recursive: true })
+      writeFileSync(join(home.userDir, 'workspaceStorage', 'w', 'state.vscdb'), 'no database at all'.padEnd(200))
+    },
+    /w\/state\.vscdb: The store is corrupt: The file is not a SQLite database\./,
+  ],
+  ['a transcript above the size limit', () => truncateSync(addTranscript('shop'), 40 * 1024 * 1024), /1 too-large/],
+  ['a row that is no JSON', () => store.put('bubbleId:a:m', 'no json'), /1 bad-json, such as bubbleId:a:m/],
+  [
+    'a kind of store that the settings switch off',
+    () => {
+      addTranscript('shop')
+      addTranscript('bakery')
+      const path = join(home.root, 'config.json')
+      writeFileSync(path, '{"sources":{"transcripts":{"enabled":false}}}')
+      return ['--config', path]
+    },
+    /^Stores of the kind transcripts are not read, because sources\.transcripts\.enabled is false\.$/,
+  ],
+  [
+    'a named folder that does not exist',
+    () => ['--cursor-home', join(home.root, 'nowhere')],
+    /nowhere does not exist\. The settings name it as a folder of Cursor\./,
+  ],
+  [
+    'a named folder that is not a User folder',
+    () => ['--cursor-user-dir', dirname(home.userDir)],
+    /^No Cursor chats are in .*Cursor: .* Perhaps you meant .*User/,
+  ],
+  [
+    'rows that a repair of the mirror could not save',
+    () => {
+      const file = 'mirror-damaged-2026-01-01T000000Z.db'
+      writeFileSync(join(indexer.folder, file), '')
+      indexer.mirror.exec(`insert into salvages values ('${file}', 1, 2, 3, 4, 5)`)
+    },
+    /^The mirror was damaged and was replaced .* 5 messages could not be read\./,
+  ],
+]
+
+test.each(unread)('"every store was read completely" hid %s', async (_, plant, sentence) => {
+  addChat(store, 'held', 'one')
+  const flags = plant() ?? []
+  await indexer.pass()
+  expect(await attention(...flags)).toEqual([expect.stringMatching(sentence)])
+})
+
+test.skipIf(process.platform === 'win32').each([
+  ['a project’s folder of transcripts', '.cursor/projects/shop', /agent-transcripts: The store is unreadable: EACCES/],
+  ['all transcripts', '.cursor/projects', /projects: The store is unreadable: EACCES/],
+  ['the chats of the command line', '.cursor/chats', /chats: The store is unreadable: EACCES/],
+  ['Cursor’s home', '.cursor', /projects: The store is unreadable: EACCES/],
+  ['all workspaces', 'Cursor/User/workspaceStorage', /workspaceStorage: The store is unreadable: EACCES/],
+  ['one workspace', 'Cursor/User/workspaceStorage/w', /w\/state\.vscdb: The store is unreadable: EACCES/],
+  ['the global store', 'Cursor/User/globalStorage', /globalStorage\/state\.vscdb: The store is unreadable: EACCES/],
+  ['one transcript', '.cursor/projects/shop/agent-transcripts/agent.jsonl', /1 unreadable-page, such as agent\.jsonl/],
+])('"every store was read completely" hid %s without permission', async (_, shut, sentence) => {
+  addChat(store, 'held', 'one')
+  home.workspace('w', { folder: 'file:///home/ada/shop' }, ['held'])
+  home.close()
+  addTranscript('shop')
+  mkdirSync(join(cursorHome, 'chats'))
+  const path = join(home.root, shut)
+  chmodSync(path, 0)
+  await actAsOther([home.root, indexer.folder], async () => {
+    for (const before of ['never read', 'read before']) {
+      await indexer.pass('keys')
+      const sentences = await attention()
+      expect([before, ...sentences]).toContainEqual(expect.stringMatching(sentence))
+      chmodSync(path, 0o700)
+      await indexer.pass('keys')
+      expect(await attention()).toEqual([])
+      chmodSync(path, 0)
+    }
+  }).finally(() => chmodSync(path, 0o700))
 })

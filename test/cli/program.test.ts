@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -10,23 +10,15 @@ import { cursordexBin, untilReady, Workplace } from '../helpers/spawn-cursordex.
 
 // The program as it is installed, alone and beside a daemon.
 
-const start = (...argv: readonly string[]) => spawnSync(process.execPath, [cursordexBin, ...argv], { encoding: 'utf8' })
-
 let place: Workplace
 beforeEach(() => {
   place = new Workplace()
 })
 afterEach(() => place.remove())
 
-test('the program prints its version and ends', () => {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
-  expect(start('--version')).toMatchObject({ status: 0, stdout: `${manifest.version}\n`, stderr: '' })
-})
-
 test('the built program finds its default settings, and refuses wrong ones with exit code 2', () => {
-  const { status, stdout, stderr } = start('status', '--port', 'http')
+  const argv = [cursordexBin, 'status', '--port', 'http']
+  const { status, stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' })
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toMatch(/^http\.port is "http" \(flag --port\)\.\n/)
 })
@@ -58,15 +50,6 @@ test('while Cursor has locked its store, a search says why it may lack hits, and
   expect((await place.run(['search', 'plum'])).stderr).toMatch(/The mirror is not complete: busy: .*state\.vscdb/)
   const synced = JSON.parse((await place.run(['sync', '--full', '--json'])).stdout) as object
   expect(synced).toMatchObject({ added: 0, reasons: [expect.stringMatching(/^busy: .*state\.vscdb/)] })
-})
-
-test('a sync without a daemon counts what it has read, once', async () => {
-  const store = place.cursor.global()
-  store.chat('a', { createdAt: 1, fullConversationHeadersOnly: headers(['m']) })
-  store.message('a', 'm', { type: 1, text: 'plum' })
-  for (const added of [1, 0]) {
-    expect(JSON.parse((await place.run(['sync', '--json'])).stdout)).toMatchObject({ added, reasons: [] })
-  }
 })
 
 test('losses prints the same with and without a daemon', async () => {

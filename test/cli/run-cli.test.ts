@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { UserError } from '../../src/model/user-error.ts'
-import { ClosingPipe, Paper, run, type Call } from './fake-world.ts'
+import { ClosingPipe, Paper, run, type Call, type Reply } from './fake-world.ts'
 
 // How a command line is read, and how a run ends. What is printed is in golden.test.ts.
 
@@ -73,17 +73,21 @@ test('config shows each setting and where it comes from, and no password', async
   })
 })
 
+/** What went through the pager, on a terminal of this size; a pipe has no columns. */
+async function pagedText(argv: readonly string[], reply: Reply, columns: number | null, rows = 24): Promise<string> {
+  let text = ''
+  const print = async (given: string) => void (text += given)
+  const openPager = async () => ({ print, close: async () => {} })
+  const stdout = Object.assign(new Paper(columns), { rows })
+  await run(argv, reply, { stdout, openPager })
+  expect(text !== '' && stdout.text !== '').toBe(false)
+  return text
+}
+
 test('a list that is longer than the terminal goes through the pager', async () => {
   const chats = Array.from({ length: 30 }, (_, index) => ({ id: `chat-${index}`, title: 't' }))
-  const paged = async (rows: number): Promise<number> => {
-    let lines = 0
-    const print = async (text: string) => void (lines += text.split('\n').length - 1)
-    const openPager = async () => ({ print, close: async () => {} })
-    const stdout = Object.assign(new Paper(80), { rows })
-    await run(['chats'], () => ({ items: chats, total: 30 }), { stdout, openPager })
-    return lines
-  }
-  expect([await paged(24), await paged(40)]).toEqual([31, 0])
+  const paged = (rows: number) => pagedText(['chats'], () => ({ items: chats, total: 30 }), 80, rows)
+  expect([(await paged(24)).split('\n').length - 1, await paged(40)]).toEqual([31, ''])
 })
 
 describe('serve', () => {
@@ -162,19 +166,8 @@ test('a long thread is printed completely, 200 messages at a time, also as one l
 })
 
 test('a chat is paged on a terminal only, not with --no-pager or --json, and not for an error', async () => {
-  const paged = async (argv: readonly string[], columns: number | null, reply = longThread): Promise<boolean> => {
-    let text = ''
-    const openPager = async () => ({
-      print: async (given: string) => {
-        text += given
-      },
-      close: async () => {},
-    })
-    const stdout = Object.assign(new Paper(columns), { rows: 24 })
-    await run(['show', 'c', ...argv], reply, { stdout, openPager })
-    expect(text !== '' && stdout.text !== '').toBe(false)
-    return text !== ''
-  }
+  const paged = async (argv: readonly string[], columns: number | null, reply: Reply = longThread): Promise<boolean> =>
+    (await pagedText(['show', 'c', ...argv], reply, columns)) !== ''
   expect(await paged([], 80)).toBe(true)
   expect(await paged(['--no-pager'], 80)).toBe(false)
   expect(await paged(['--json'], 80)).toBe(false)

@@ -94,21 +94,15 @@ describe('install', () => {
   })
 })
 
-describe('the path of the program', () => {
-  function programAt(...names: readonly string[]): string {
-    const script = join(fake.root, ...names)
-    mkdirSync(dirname(script), { recursive: true })
-    writeFileSync(script, '')
-    return script
-  }
-
-  test('the temporary folder of npx is refused, with a remedy', async () => {
-    process.argv[1] = programAt('.npm', '_npx', 'a1', 'node_modules', 'cursordex', 'bin.js')
-    const { exitCode, err } = await fake.run('install', '--print')
-    expect(exitCode).toBe(1)
-    expect(err).toMatch(/temporary folder of npx \(.*_npx.*\)/)
-    expect(err).toContain('npm install --global cursordex')
-  })
+test('the temporary folder of npx is refused, with a remedy', async () => {
+  const script = join(fake.root, '.npm', '_npx', 'a1', 'node_modules', 'cursordex', 'bin.js')
+  mkdirSync(dirname(script), { recursive: true })
+  writeFileSync(script, '')
+  process.argv[1] = script
+  const { exitCode, err } = await fake.run('install', '--print')
+  expect(exitCode).toBe(1)
+  expect(err).toMatch(/temporary folder of npx \(.*_npx.*\)/)
+  expect(err).toContain('npm install --global cursordex')
 })
 
 test('status shows the file, the manager, and the daemon', async () => {

@@ -19,13 +19,18 @@ test('on port 80 ordinary clients were refused, because they do not write that p
   expect(hostsOf('127.0.0.1', 4870)).not.toContain('localhost')
 })
 
-/** The status of the answer to a request with this Host header. */
-const statusFor = (port: string, host: string): Promise<number | undefined> =>
+/** Listens, and answers everything. */
+async function open(host: string, publicUrl?: string): Promise<void> {
+  const settings = { host, port: 0, ...(publicUrl === undefined ? {} : { publicUrl }) }
+  listening = await listen(settings, () => Promise.resolve((_, response) => void response.end()))
+}
+
+/** The status of the answer to a request with this Host header, which has the port unless it names a public address. */
+const statusFor = (name: string, isPublic = false): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port, headers: { host: `${host}:${port}` } }, (response) => {
-      response.resume()
-      resolve(response.statusCode)
-    })
+    const { port } = new URL(listening?.url ?? '')
+    const headers = { host: isPublic ? name : `${name}:${port}` }
+    const asked = request({ host: '127.0.0.1', port, headers }, (response) => resolve(response.resume().statusCode))
     asked.on('error', reject)
     asked.end()
   })
@@ -36,42 +41,32 @@ const addresses = (address: string): ReturnType<typeof os.networkInterfaces> => 
 
 test('an address that the machine got after the start was refused until a restart', async () => {
   vi.mocked(os.networkInterfaces).mockReturnValue(addresses('10.1.1.1'))
-  listening = await listen({ host: '0.0.0.0', port: 0 }, () => Promise.resolve((_, response) => void response.end()))
-  const { port } = new URL(listening.url)
-  expect([await statusFor(port, '10.1.1.1'), await statusFor(port, '10.2.2.2')]).toEqual([200, 421])
+  await open('0.0.0.0')
+  expect([await statusFor('10.1.1.1'), await statusFor('10.2.2.2')]).toEqual([200, 421])
   vi.mocked(os.networkInterfaces).mockReturnValue(addresses('10.2.2.2'))
-  await waitUntil('it to be known', async () => (await statusFor(port, '10.2.2.2')) === 200)
-  expect([await statusFor(port, '10.1.1.1'), await statusFor(port, '10.2.2.2')]).toEqual([421, 200])
-  expect(await statusFor(port, 'evil.example')).toBe(421)
+  await waitUntil('it to be known', async () => (await statusFor('10.2.2.2')) === 200)
+  expect([await statusFor('10.1.1.1'), await statusFor('10.2.2.2')]).toEqual([421, 200])
+  expect(await statusFor('evil.example')).toBe(421)
 })
 
 test('if the system could not list its addresses, the next request ended the daemon', async () => {
   vi.mocked(os.networkInterfaces).mockReturnValue(addresses('10.1.1.1'))
-  listening = await listen({ host: '0.0.0.0', port: 0 }, () => Promise.resolve((_, response) => void response.end()))
-  const { port } = new URL(listening.url)
+  await open('0.0.0.0')
   let asked = 0
   vi.mocked(os.networkInterfaces).mockImplementation(() => {
     asked += 1
     throw new Error('too many open files')
   })
-  await waitUntil('it to be asked', async () => (await statusFor(port, '10.1.1.1')) === 200 && asked > 0)
-  expect(await statusFor(port, '10.1.1.1')).toBe(200)
+  await waitUntil('it to be asked', async () => (await statusFor('10.1.1.1')) === 200 && asked > 0)
+  expect(await statusFor('10.1.1.1')).toBe(200)
 })
 
 test('requests to the public address are accepted, and loopback needs no list of addresses', async () => {
   vi.mocked(os.networkInterfaces).mockImplementation(() => {
     throw new Error('a hardened service may not ask')
   })
-  const publicUrl = 'https://chats.example'
-  listening = await listen({ host: '127.0.0.1', port: 0, publicUrl }, () =>
-    Promise.resolve((_, response) => void response.end()),
-  )
-  const { port } = new URL(listening.url)
-  const statusOf = (host: string) =>
-    new Promise((resolve) => {
-      request({ port, host: '127.0.0.1', headers: { host } }, (response) => resolve(response.resume().statusCode)).end()
-    })
-  expect([await statusOf('chats.example'), await statusOf('other.example')]).toEqual([200, 421])
+  await open('127.0.0.1', 'https://chats.example')
+  expect([await statusFor('chats.example', true), await statusFor('other.example', true)]).toEqual([200, 421])
 })
 
 test.each([

@@ -222,46 +222,9 @@ test('what is forgotten at the hub goes from the readers, and a machine that nam
   expect(bob.words()).toEqual(ada.words())
 })
 
-const letters = 'q8Zr2Lk9Vt4Xb7Nc1Mw6Ys3Pd5Hf0Jg8Ra2Te4Ui6Oy'
-const cut = (length: number): string => letters.slice(0, length)
-
-/** Ten kinds of keys. None is a real one. They are put together here, so that no scanner finds them in this file. */
-const keys: Readonly<Record<string, string>> = {
-  github: `ghp_${cut(36)}`,
-  aws: ['AKIA', 'Z7QK3MPX5TR2WB6N'].join(''),
-  openai: `sk-proj-${letters}`,
-  anthropic: `sk-ant-api03-${letters}`,
-  slack: ['xoxb', '839204857613', '5839204718264', cut(24)].join('-'),
-  stripe: ['sk', 'live', cut(24)].join('_'),
-  google: `AIza${cut(35)}`,
-  npm: `npm_${cut(36)}`,
-  gitlab: `glpat-${cut(20)}`,
-  url: `postgres://svc:${cut(16)}@db.internal/prod`,
-}
-
-test('planted keys of ten kinds, and the path of the folder, are in no row; with redaction off they are', async () => {
+test('no kind of secret, in text, thinking, code, tools or titles, and no path of a folder is in a row, unless redaction is off', async () => {
   const ada = world.machine('ada', 'admin', { redact: true })
-  const texts = Object.entries(keys).map(([name, key]) => `Use this for ${name}: ${key} and go on.`)
-  const chat = texts.flatMap((text) => [text, 'Done.'])
-  await say(ada, 'one', chat, { project: '/srv/of-ada/shop' })
-  await ada.push()
-  const found = async (): Promise<string[]> => {
-    const text = (await world.objects()).join()
-    return Object.entries(keys).flatMap(([name, key]) =>
-      text.includes(key) || text.includes(letters.slice(0, 16)) ? name : [],
-    )
-  }
-  expect(await found()).toEqual([])
-  expect((await world.objects()).join()).not.toContain('/srv/of-ada')
-  const [row] = await world.server.sql<{ project: string }>('select project from cursordex.chats', world.url)
-  expect(row?.project).toMatch(/^admin shop#[\da-f]{16}$/)
-  const settings = { push: { ...ada.settings.push, redact: false } }
-  expect(await ada.sharing(settings).push()).toMatchObject({ pushed: 1 })
-  expect(await found()).toEqual(Object.keys(keys))
-})
-
-test('no kind of secret of the corpus is in a pushed row, in text, thinking, code, tools or titles', async () => {
-  const ada = world.machine('ada', 'admin', { redact: true })
+  await say(ada, 'one', ['hello'], { project: '/srv/of-ada/shop' })
   const store = ada.home.global()
   const createdAt = new Date(Date.UTC(2026, 1, 3, 8)).toISOString()
   const ids = secretTexts.flatMap((_, at) => [`q${at}`, `a${at}`, `t${at}`])
@@ -285,9 +248,20 @@ test('no kind of secret of the corpus is in a pushed row, in text, thinking, cod
   }
   store.close()
   await ada.sync()
-  expect(await ada.push()).toMatchObject({ pushed: secretKinds.size + 1 })
+  const chats = secretKinds.size + 2
+  expect(await ada.push()).toMatchObject({ pushed: chats })
   const text = (await world.objects()).join('\n')
   expect(text.match(/run_terminal_cmd/g)).toHaveLength(secretTexts.length)
   expect(text.match(/masked: github-token/g)?.length).toBeGreaterThan(20)
   expect(leaksIn(text)).toEqual([])
+  expect(text).not.toContain('/srv/of-ada')
+  const project = `select project from cursordex.chats where chat = 'one'`
+  const [row] = await world.server.sql<{ project: string }>(project, world.url)
+  expect(row?.project).toMatch(/^admin shop#[\da-f]{16}$/)
+  const settings = { push: { ...ada.settings.push, redact: false } }
+  expect(await ada.sharing(settings).push()).toMatchObject({ pushed: chats })
+  const leaks = leaksIn((await world.objects()).join('\n'))
+  // Some kinds have the secret of another kind.
+  const found = new Set(leaks.map((leak) => leak.split(': ')[0]))
+  expect(found.size).toBeGreaterThan(secretKinds.size * 0.8)
 })

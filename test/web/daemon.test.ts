@@ -87,11 +87,14 @@ test('with --auth nothing is shown without the token, and the address does not k
   await other.locator('[data-hit]').first().waitFor()
 })
 
-test('the first indexing is watched, and its chats appear by themselves', async () => {
+test('the first indexing is watched, says what is missing, and its chats appear by themselves', async () => {
   const home = makeHome()
   fillStore(home.global(), { chats: 800, messagesPerChat: 60 })
   const daemon = await start(home)
   const page = await tab(daemon.url)
+  await page.goto('/')
+  const missing = /Chats that are not read yet are missing here|about to be read/
+  await page.locator('.state-line').getByText(missing).waitFor()
   await page.goto('/status')
   await page.locator('.state-line progress').waitFor()
   await page.locator('.tag', { hasText: 'indexing' }).waitFor()

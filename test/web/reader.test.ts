@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { headers } from '../helpers/cursor.ts'
 import { axeViolations } from './browser.ts'
@@ -91,6 +93,8 @@ const untitled: Readonly<Record<string, string>> = {
   html: 'Centre a <div> in CSS',
 }
 
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
 const place = usePlace(() =>
   startChats((home) => {
     const store = home.global()
@@ -111,6 +115,10 @@ const place = usePlace(() =>
       store.chat(id, { fullConversationHeadersOnly: headers([`${id}-1`]) })
       store.message(id, `${id}-1`, { type: 1, text })
     }
+    const [there, gone] = ['there', 'gone'].map((name) => join(home.root, `${name}.png`))
+    writeFileSync(there ?? '', Buffer.from(PIXEL, 'base64'))
+    store.chat('images', { name: 'Images', fullConversationHeadersOnly: headers(['m']) })
+    store.message('images', 'm', { type: 1, text: 'see these', images: [there, gone] })
     store.message('reader', 'thought', { type: 2, text: '', capabilityType: 30, thinking: { text: 'I **must** look' } })
   }),
 )
@@ -179,4 +187,16 @@ test('a title is never machine text', async () => {
     numbers: 'Untitled chat',
     html: 'Centre a <div> in CSS',
   })
+})
+
+test('an attached image is shown beside its name, and one whose file is gone by its name alone', async () => {
+  const page = await place.tab()
+  await page.goto('/chats/images')
+  const message = page.locator('[data-message="m"]')
+  await message.getByRole('img', { name: 'there.png' }).waitFor()
+  const widths = await message
+    .locator('img')
+    .evaluateAll((all) => all.map((one) => (one as unknown as { naturalWidth: number }).naturalWidth))
+  expect(widths).toEqual([1])
+  expect(await message.innerText()).toMatch(/there\.png[^]*gone\.png/)
 })

@@ -68,8 +68,9 @@ test('all losses can be shown, and the CSV file has all from the start', async (
 })
 
 test('a project shows its commits, and leads to all of its chats', async () => {
-  const { items } = await place.get<{ items: { id: string }[] }>('/api/projects')
-  await page.goto(`/projects/${items[0]?.id}`)
+  await page.goto('/projects')
+  await page.locator('main').getByRole('rowheader').getByRole('link').first().click()
+  await page.locator('.figures').waitFor()
   await page.getByText('Commits, and the chats').click()
   await page.getByText('Begin with a readme').waitFor()
   await page.getByRole('link', { name: 'Its chats' }).click()
@@ -136,6 +137,7 @@ test('the list of a search is continued as one scrolls, until each chat was ther
   // Another order begins at its top again.
   await page.getByRole('button', { name: /^Best/ }).click()
   await page.locator('.choice', { hasText: 'Oldest' }).click()
+  await page.waitForURL('**sort=oldest')
   await page.locator('[data-at="0"]').waitFor()
   expect(await page.locator('.list-body').evaluate((list) => list.scrollTop)).toBe(0)
 })

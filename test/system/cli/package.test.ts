@@ -139,9 +139,10 @@ test('the installed program serves the page and the API, and a daemon of another
   const [script] = /\/assets\/[^"]+\.js/.exec(await page.text()) ?? []
   expect((await fetch(`${url}${script}`)).status).toBe(200)
   expect(((await (await fetch(`${url}/openapi.json`)).json()) as { readonly openapi: string }).openapi).toBe('3.1.0')
-  expect(await place.run(['--version'], { bin: bin(), isBare: true })).toMatchObject({ exitCode: 0 })
-  expect(statSync(bin()).mode & 0o111).not.toBe(0)
   const { version } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { readonly version: string }
+  const told = await place.run(['--version'], { bin: bin(), isBare: true })
+  expect(told).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
+  expect(statSync(bin()).mode & 0o111).not.toBe(0)
   const upgraded = join(installed, 'package.json')
   writeFileSync(upgraded, readFileSync(upgraded, 'utf8').replace(`"version": "${version}"`, '"version": "9.9.9"'))
   const { exitCode, stderr } = await place.run(['chats'], { bin: bin() })

@@ -27,6 +27,7 @@ const some = expect.anything()
 /** In this order: the words, and what the answer has. */
 const table: readonly (readonly [argv: readonly string[], answer: unknown])[] = [
   [['sync'], { added: CHATS * MESSAGES, changed: some, gone: 0, reasons: [] }],
+  [['sync'], { added: 0, gone: 0, reasons: [] }],
   [['sync', '--full'], { added: 0, gone: 0, reasons: [] }],
   [['search', wordOf(1, 2)], { total: 1, items: [{ message: { id: 'm1-2', chatId: id } }] }],
   [['search', 'zzzzqq'], { total: 0 }],
