@@ -6,6 +6,7 @@ import {
   decodeHeadTable,
   decodeMembership,
   decodeProjects,
+  headColumns,
 } from '../../../src/indexer/sources/items/decode.ts'
 import { halfCharacter, halvedJson } from '../records/rows.ts'
 import { casesBeside } from '../../helpers/cases.ts'
@@ -74,16 +75,7 @@ describe('whatever the bytes', () => {
 
   test('rows of the table become one piece', () => {
     const cell = fc.oneof(fc.constant(null), fc.double(), fc.string(), fc.uint8Array({ maxLength: 4 }))
-    const columns = [
-      'composerId',
-      'workspaceId',
-      'createdAt',
-      'lastUpdatedAt',
-      'isArchived',
-      'isSubagent',
-      'recency',
-    ] as const
-    const cells = fc.tuple(...columns.map(() => cell))
+    const cells = fc.tuple(...headColumns.map(() => cell))
     fc.assert(
       fc.property(fc.array(fc.tuple(cells, fc.option(anyBytes))), (given) => {
         const rows = given.map(([values, value]) => {
